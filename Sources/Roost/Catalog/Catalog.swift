@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The schema as the file keeps it: JSON with sorted keys, after a CRC-32C of it (SPEC.md, "Catalog").
+///
+/// Numbers of entities, fields, indexes, layouts and databases are handed out once and never again.
+struct Catalog: Codable, Equatable, Sendable {
+    struct Field: Codable, Equatable, Sendable {
+        var number: Int
+        var name: String
+        /// See `FieldType.description`.
+        var type: String
+        var references: String?
+    }
+
+    /// Field numbers in record order, `id` first.
+    struct Layout: Codable, Equatable, Sendable {
+        var number: Int
+        var fields: [Int]
+    }
+
+    struct Index: Codable, Equatable, Sendable {
+        var number: Int
+        var database: Int
+        /// Field numbers, the most significant first.
+        var fields: [Int]
+        /// One entry for each element of the one field.
+        var each: Bool
+        /// Escaped bytes of a text or data component before it is cut.
+        var textLimit: Int
+    }
+
+    struct Entity: Codable, Equatable, Sendable {
+        var number: Int
+        var name: String
+        var database: Int
+        var fields: [Field]
+        var layouts: [Layout]
+        var currentLayout: Int
+        var indexes: [Index]
+        var nextField: Int
+        var nextIndex: Int
+    }
+
+    var entities: [Entity] = []
+    var nextEntity = 1
+    var nextDatabase = 1
+    /// The Unicode version that text keys were normalised by.
+    var unicode = NormalizedText.unicodeVersion
+
+    func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
+
+    // MARK: Bytes
+
+    init() {}
+
+    init(bytes: UnsafeRawBufferPointer) throws {
+        guard bytes.count > 4 else { throw StoreError(.damaged, "The store's catalog is missing or cut off.") }
+        let json = UnsafeRawBufferPointer(rebasing: bytes[4...])
+        guard UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == Checksum.crc32c(json) else {
+            throw StoreError(.damaged, "The store's catalog is damaged: its checksum is wrong.")
+        }
+        do {
+            self = try JSONDecoder().decode(Catalog.self, from: Data(json))
+        } catch {
+            throw StoreError(.damaged, "The store's catalog cannot be read: \(error).")
+        }
+    }
+
+    func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let json = Array(try encoder.encode(self))
+        let checksum = json.withUnsafeBytes { Checksum.crc32c($0) }
+        return withUnsafeBytes(of: checksum.littleEndian) { Array($0) } + json
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RoostLMDB
+
+/// An entity of an open store, made from the catalog alone: where its records and index entries are, and how to read them.
+/// Immutable; shared by all threads.
+@usableFromInline
+final class EntityState: Sendable {
+    let number: Int
+    @usableFromInline let name: String
+    let layout: RecordLayout
+    let records: Database
+    let indexes: [IndexState]
+
+    @usableFromInline var header: RecordHeader { layout.header }
+
+    init(_ entity: Catalog.Entity, databases: [Int: Database]) throws {
+        func damaged(_ what: String) -> StoreError {
+            StoreError(.damaged, "The store's catalog contradicts itself: \(what).", entity: entity.name)
+        }
+        number = entity.number
+        name = entity.name
+        guard let layout = entity.layouts.first(where: { $0.number == entity.currentLayout }),
+            let layoutNumber = UInt16(exactly: layout.number), !layout.fields.isEmpty
+        else { throw damaged("entity \(entity.name) has no layout") }
+        var fields: [(number: Int, name: String, type: FieldType, references: String?)] = []
+        for number in layout.fields {
+            guard let field = entity.fields.first(where: { $0.number == number }), let type = FieldType(field.type)
+            else { throw damaged("field \(number) of \(entity.name) is missing or of an unknown type") }
+            fields.append((field.number, field.name, type, field.references))
+        }
+        guard fields[0].type.scalar != nil, !fields[0].type.isOptional else {
+            throw damaged("the ID of \(entity.name) is not a plain value")
+        }
+        self.layout = RecordLayout(number: layoutNumber, fields: fields)
+        guard let records = databases[entity.database] else { throw damaged("database \(entity.database) is missing") }
+        self.records = records
+        let placed = self.layout
+        indexes = try entity.indexes.map { index in
+            guard let database = databases[index.database] else {
+                throw damaged("database \(index.database) is missing")
+            }
+            let components = try index.fields.map { number -> IndexState.Component in
+                guard let position = placed.fields.firstIndex(where: { $0.number == number }) else {
+                    throw damaged("an index of \(entity.name) names field \(number)")
+                }
+                let field = placed.fields[position].type
+                guard let type = index.each ? field.element : field, let scalar = type.scalar else {
+                    throw damaged("an index of \(entity.name) names field \(number), which it cannot hold")
+                }
+                return IndexState.Component(position: position, scalar: scalar, isOptional: type.isOptional)
+            }
+            guard !index.each || components.count == 1 else { throw damaged("an index of \(entity.name) is malformed") }
+            return IndexState(
+                number: index.number, database: database, databaseNumber: index.database, components: components,
+                isEach: index.each, textLimit: index.textLimit, entityName: entity.name,
+                fieldNames: components.map { placed.fields[$0.position].name })
+        }
+    }
+
+    /// The ID that a record's key stands for, described for messages.
+    func describeID(_ key: UnsafeRawBufferPointer) -> String {
+        if case .key = layout.fields[0].location,
+            let value = try? RecordView.idValue(key: key, layout.fields[0].type)
+        {
+            switch value {
+            case .int(let id): return "\(id)"
+            case .uint(let id): return "\(id)"
+            case .uuid(let bytes): return (try? bytes.withUnsafeBytes { try RecordView.uuidText($0) }) ?? "?"
+            default: break
+            }
+        }
+        return String(decoding: key.dropLast(), as: UTF8.self)
+    }
+}
+
+/// One secondary index of an open store.
+final class IndexState: Sendable {
+    struct Component: Sendable {
+        /// Position of the field in the record's layout.
+        let position: Int
+        let scalar: FieldType.Scalar
+        let isOptional: Bool
+    }
+
+    let number: Int
+    let database: Database
+    let databaseNumber: Int
+    let components: [Component]
+    let isEach: Bool
+    let textLimit: Int
+    /// As `explain` and the tool print it: `City(country, population)`.
+    let name: String
+
+    init(
+        number: Int, database: Database, databaseNumber: Int, components: [Component], isEach: Bool, textLimit: Int, entityName: String,
+        fieldNames: [String]
+    ) {
+        self.number = number
+        self.database = database
+        self.databaseNumber = databaseNumber
+        self.components = components
+        self.isEach = isEach
+        self.textLimit = textLimit
+        name = "\(entityName)(\(isEach ? "each " : "")\(fieldNames.joined(separator: ", ")))"
+    }
+
+    /// Whether a key of this index can be cut, so that its order is not the values' order.
+    var hasVaryingComponent: Bool { components.contains { $0.scalar.keyWidth == 0 } }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+// MARK: Numbers
+
+/// Integers are little-endian in a record.
+extension FieldValue where Self: FixedWidthInteger {
+    @inlinable public static var storedWidth: Int { MemoryLayout<Self>.size }
+
+    @inlinable
+    public func store(to bytes: UnsafeMutableRawPointer) {
+        bytes.storeBytes(of: littleEndian, as: Self.self)
+    }
+
+    @inlinable
+    public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> Self {
+        guard bytes.count == MemoryLayout<Self>.size, let base = bytes.baseAddress else { throw .truncated }
+        return unsafeLoad(base)
+    }
+
+    @inlinable
+    static func unsafeLoad(_ base: UnsafeRawPointer) -> Self {
+        // The caller has checked the length; integers are trivial, so any alignment can be loaded.
+        var value: Self = 0
+        withUnsafeMutableBytes(of: &value) { $0.copyMemory(from: UnsafeRawBufferPointer(start: base, count: $0.count)) }
+        return Self(littleEndian: value)
+    }
+
+    public var storedValue: StoredValue {
+        Self.isSigned ? .int(Int64(truncatingIfNeeded: self)) : .uint(UInt64(truncatingIfNeeded: self))
+    }
+}
+
+extension Int: FieldValue { public static var fieldType: FieldType { .scalar(.int64) } }
+extension Int8: FieldValue { public static var fieldType: FieldType { .scalar(.int8) } }
+extension Int16: FieldValue { public static var fieldType: FieldType { .scalar(.int16) } }
+extension Int32: FieldValue { public static var fieldType: FieldType { .scalar(.int32) } }
+extension Int64: FieldValue { public static var fieldType: FieldType { .scalar(.int64) } }
+extension UInt: FieldValue { public static var fieldType: FieldType { .scalar(.uint64) } }
+extension UInt8: FieldValue { public static var fieldType: FieldType { .scalar(.uint8) } }
+extension UInt16: FieldValue { public static var fieldType: FieldType { .scalar(.uint16) } }
+extension UInt32: FieldValue { public static var fieldType: FieldType { .scalar(.uint32) } }
+extension UInt64: FieldValue { public static var fieldType: FieldType { .scalar(.uint64) } }
+
+extension Bool: FieldValue {
+    public static var fieldType: FieldType { .scalar(.bool) }
+    @inlinable public static var storedWidth: Int { 1 }
+
+    @inlinable
+    public func store(to bytes: UnsafeMutableRawPointer) {
+        bytes.storeBytes(of: self ? 1 : 0, as: UInt8.self)
+    }
+
+    @inlinable
+    public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> Bool {
+        guard bytes.count == 1 else { throw .truncated }
+        guard bytes[0] <= 1 else { throw .invalidValue }
+        return bytes[0] == 1
+    }
+
+    public var storedValue: StoredValue { .bool(self) }
+}
+
+extension Double: FieldValue {
+    public static var fieldType: FieldType { .scalar(.double) }
+    @inlinable public static var storedWidth: Int { 8 }
+
+    @inlinable
+    public func store(to bytes: UnsafeMutableRawPointer) { bitPattern.store(to: bytes) }
+
+    @inlinable
+    public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> Double {
+        Double(bitPattern: try UInt64.load(bytes))
+    }
+
+    public var storedValue: StoredValue { .double(self) }
+}
+
+extension Float: FieldValue {
+    public static var fieldType: FieldType { .scalar(.float) }
+    @inlinable public static var storedWidth: Int { 4 }
+
+    @inlinable
+    public func store(to bytes: UnsafeMutableRawPointer) { bitPattern.store(to: bytes) }
+
+    @inlinable
+    public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> Float {
+        Float(bitPattern: try UInt32.load(bytes))
+    }
+
+    public var storedValue: StoredValue { .double(Double(self)) }
+}
+
+/// Seconds since the reference date (2001-01-01T00:00:00Z), as the Double that Foundation keeps: nothing is rounded.
+extension Date: FieldValue {
+    public static var fieldType: FieldType { .scalar(.date) }
+    @inlinable public static var storedWidth: Int { 8 }
+
+    @inlinable
+    public func store(to bytes: UnsafeMutableRawPointer) {
+        timeIntervalSinceReferenceDate.bitPattern.store(to: bytes)
+    }
+
+    @inlinable
+    public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> Date {
+        Date(timeIntervalSinceReferenceDate: try Double.load(bytes))
+    }
+
+    public var storedValue: StoredValue { .double(timeIntervalSinceReferenceDate) }
+}
+
+extension UUID: FieldValue {
+    public static var fieldType: FieldType { .scalar(.uuid) }
+    @inlinable public static var storedWidth: Int { 16 }
+
+    @inlinable
+    public func store(to bytes: UnsafeMutableRawPointer) {
+        withUnsafeBytes(of: uuid) { bytes.copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: 16) }
+    }
+
+    @inlinable
+    public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> UUID {
+        guard bytes.count == 16 else { throw .truncated }
+        return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+    }
+
+    public var storedValue: StoredValue { withUnsafeBytes(of: uuid) { .uuid(Array($0)) } }
+}
+
+// MARK: Text and data
+
+/// Text keeps its spelling in a record; predicates, keys and sorts compare its NFC form.
+extension String: FieldValue {
+    public static var fieldType: FieldType { .scalar(.string) }
+    @inlinable public static var storedWidth: Int { 0 }
+    @inlinable public var storedByteCount: Int { utf8.count }
+
+    @inlinable
+    public func store(to bytes: UnsafeMutableRawPointer) {
+        var copy = self
+        copy.withUTF8 { utf8 in
+            if let source = utf8.baseAddress { bytes.copyMemory(from: source, byteCount: utf8.count) }
+        }
+    }
+
+    @inlinable
+    public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> String {
+        guard let text = String(validating: bytes.bindMemory(to: UInt8.self), as: UTF8.self) else {
+            throw .invalidText
+        }
+        return text
+    }
+
+    public var storedValue: StoredValue { .text(NormalizedText.bytes(of: self)) }
+}
+
+extension Data: FieldValue {
+    public static var fieldType: FieldType { .scalar(.data) }
+    @inlinable public static var storedWidth: Int { 0 }
+    @inlinable public var storedByteCount: Int { count }
+
+    @inlinable
+    public func store(to bytes: UnsafeMutableRawPointer) {
+        withUnsafeBytes { source in
+            if let start = source.baseAddress { bytes.copyMemory(from: start, byteCount: source.count) }
+        }
+    }
+
+    @inlinable
+    public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> Data { Data(bytes) }
+
+    public var storedValue: StoredValue { .bytes(Array(self)) }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A type that an entity's field can have.
+///
+/// Roost conforms Bool, the integers, Float, Double, String, Data, Date, UUID, `Ref`, and Optional and Array of them. An
+/// enum or struct with a raw value of one of these conforms by saying so:
+///
+/// ```swift
+/// enum Status: String, FieldValue { case open, closed }
+/// ```
+///
+/// Such a field is stored and indexed as its raw value. Equality of raw values must be the type's equality.
+///
+/// The requirements below are what the generated code and the engine call; they are not meant to be implemented elsewhere.
+public protocol FieldValue: Hashable, Codable, Sendable {
+    /// How the catalog describes the type.
+    static var fieldType: FieldType { get }
+    /// Bytes in a record, or 0 when the length varies.
+    static var storedWidth: Int { get }
+    /// Whether a value may be missing, and what stands for it.
+    static var isNullable: Bool { get }
+    static var null: Self? { get }
+    /// Whether `<` of the type is the order of the stored value, so that an index can serve ranges and sorts.
+    static var isOrderedAsStored: Bool { get }
+    /// The entity that a `Ref` points to.
+    static var referencedEntityName: String? { get }
+
+    var isNull: Bool { get }
+    /// Bytes that `store` writes: `storedWidth`, or the length of this value.
+    var storedByteCount: Int { get }
+    func store(to bytes: UnsafeMutableRawPointer)
+    /// Reads exactly what `store` wrote. Accepts any bytes: what is not a value throws.
+    static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> Self
+    /// The value as predicates and index keys see it.
+    var storedValue: StoredValue { get }
+}
+
+extension FieldValue {
+    @inlinable public static var isNullable: Bool { false }
+    @inlinable public static var null: Self? { nil }
+    @inlinable public static var isOrderedAsStored: Bool { true }
+    @inlinable public static var referencedEntityName: String? { nil }
+    @inlinable public var isNull: Bool { false }
+    @inlinable public var storedByteCount: Int { Self.storedWidth }
+}
+
+/// Why bytes are not a record, or not a value of the type asked for.
+///
+/// A single byte, so that decoding can throw it without allocating; the store wraps it into a `StoreError` that names
+/// entity, ID and field.
+public enum RecordFailure: UInt8, Error, Sendable {
+    /// The record is shorter than its layout says.
+    case truncated
+    /// The record is of another layout than the one expected.
+    case otherLayout
+    /// The offsets of the variable part do not ascend, or leave the record.
+    case badOffsets
+    /// A null bit on a field that is never null.
+    case unexpectedNull
+    /// Text that is not UTF-8.
+    case invalidText
+    /// A raw value that the type does not know, or a byte that is not a Bool.
+    case invalidValue
+    /// The checksum over key and record does not match.
+    case checksum
+
+    var explanation: String {
+        switch self {
+        case .truncated: "it is shorter than its layout"
+        case .otherLayout: "it has a layout that this program does not know"
+        case .badOffsets: "its offsets are out of bounds"
+        case .unexpectedNull: "a field that is never null is null"
+        case .invalidText: "a text is not UTF-8"
+        case .invalidValue: "it holds a value that the field's type does not know"
+        case .checksum: "its checksum is wrong"
+        }
+    }
+}

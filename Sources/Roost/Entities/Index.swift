@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A secondary index: objects in the order of one or more of their fields, kept in the same transaction as the objects.
+///
+/// ```swift
+/// Index(\.country, \.population)      // equality on country, then a range, or an order, of population
+/// Index(each: \.alternateNames)       // one entry for each element of an array
+/// ```
+///
+/// Every index can be scanned in both directions. Each costs one entry an object (or an element) and one B-tree
+/// insertion a write that touches its fields.
+public struct Index<Root: Entity>: Sendable {
+    let keyPaths: [PartialKeyPath<Root> & Sendable]
+    let isEach: Bool
+
+    /// An index over one or more fields, the first the most significant.
+    public init<each Value: FieldValue>(_ keyPaths: repeat KeyPath<Root, each Value> & Sendable) {
+        var list: [PartialKeyPath<Root> & Sendable] = []
+        repeat list.append(each keyPaths)
+        self.keyPaths = list
+        isEach = false
+    }
+
+    /// An index with one entry for each distinct element of an array.
+    public init<Element: FieldValue>(each keyPath: KeyPath<Root, [Element]> & Sendable) {
+        keyPaths = [keyPath]
+        isEach = true
+    }
+}

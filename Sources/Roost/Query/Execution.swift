@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RoostLMDB
+
+/// A planned fetch, ready to run on one snapshot: the engine's half, which knows no Swift type.
+@usableFromInline
+struct Execution {
+    let plan: Plan
+    @usableFromInline let state: EntityState
+    let order: RequestedOrder
+    let engine: Engine
+    let transaction: Transaction
+
+    /// Whether rows come out in the requested order, so that they need not be gathered first.
+    @usableFromInline var isStreaming: Bool { plan.isOrdered }
+
+    /// Where a stream can go on: the last row's key in the source, and how much of offset and limit is used up.
+    struct Position: Sendable {
+        var after: [UInt8]?
+        var skipped = 0
+        var taken = 0
+    }
+
+    /// Calls `body` with key and record of each row of a streaming plan, offset and limit applied. The buffers are valid
+    /// during the call.
+    @usableFromInline
+    func forEachRow(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void) throws {
+        var position = Position()
+        _ = try stream(from: &position, rows: Int.max, body)
+    }
+
+    /// Goes on from `position` for at most `rows` rows. Returns whether there may be more.
+    func stream(
+        from position: inout Position, rows: Int,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        let limit = plan.limit ?? Int.max
+        if position.taken >= limit { return false }
+        var left = min(rows, limit - position.taken)
+        var skipped = position.skipped
+        var last: [UInt8]?
+        try forEachMatch(after: position.after) { source, key, record in
+            if skipped < plan.offset {
+                skipped += 1
+                return true
+            }
+            try body(key, record)
+            left -= 1
+            if left == 0 { last = Array(source) }
+            return left > 0
+        }
+        position.skipped = skipped
+        guard let last else { return false }
+        position.after = last
+        position.taken += min(rows, limit - position.taken)
+        return position.taken < limit
+    }
+
+    // MARK: Sources
+
+    /// Calls `body` with each candidate that passes the plan's tests, in the source's order, until it returns false: the
+    /// key in the source, the record's key and the record.
+    func forEachMatch(
+        after: [UInt8]? = nil,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        do {
+            switch plan.source {
+            case .nothing: return
+            case .lookup(let keys): try lookUp(keys, after, body)
+            case .table(let range):
+                var cursor = try transaction.cursor(state.records)
+                try scan(&cursor, range, after) { key, record in
+                    guard try passes(key, record) else { return true }
+                    return try body(key, key, record)
+                }
+            case .index(let index, let ranges):
+                var cursor = try transaction.cursor(index.database)
+                let width = state.layout.idKeyWidth
+                var goesOn = true
+                for range in plan.isReversed ? ranges.reversed() : ranges where goesOn {
+                    try scan(&cursor, range, after) { entry, _ in
+                        guard let id = index.id(inEntry: entry, width: width),
+                            let record = try transaction.get(state.records, id)
+                        else { throw danglingEntry(index) }
+                        guard try passes(id, record) else { return true }
+                        goesOn = try body(entry, id, record)
+                        return goesOn
+                    }
+                }
+            }
+        } catch {
+            throw StoreError.wrapping(error, engine: engine)
+        }
+    }
+
+    private func lookUp(
+        _ keys: [[UInt8]], _ after: [UInt8]?,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        for key in plan.isReversed ? keys.reversed() : keys {
+            if let after, plan.isReversed ? !key.lexicographicallyPrecedes(after) : !after.lexicographicallyPrecedes(key) {
+                continue
+            }
+            let goesOn = try key.withUnsafeBytes { key in
+                guard let record = try transaction.get(state.records, key), try passes(key, record) else { return true }
+                return try body(key, key, record)
+            }
+            if !goesOn { return }
+        }
+    }
+
+    /// Moves over the entries of a range in the plan's direction, behind `after` if that is given, until `body` returns
+    /// false.
+    @inline(__always)
+    private func scan(
+        _ cursor: inout Cursor, _ range: KeyRange, _ after: [UInt8]?,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        if plan.isReversed {
+            var upper = range.upper
+            if let after { upper = upper.map { $0.lexicographicallyPrecedes(after) ? $0 : after } ?? after }
+            var stands =
+                if let upper { try upper.withUnsafeBytes { try cursor.seek(below: $0) } } else { try cursor.last() }
+            while stands, range.contains(above: cursor.key) {
+                guard try body(cursor.key, cursor.value) else { return }
+                stands = try cursor.previous()
+            }
+        } else {
+            var lower = range.lower
+            if let after, lower.lexicographicallyPrecedes(after) || lower == after { lower = after + [0] }
+            var stands = try lower.withUnsafeBytes { try cursor.seek(atLeast: $0) }
+            while stands, range.contains(below: cursor.key) {
+                guard try body(cursor.key, cursor.value) else { return }
+                stands = try cursor.next()
+            }
+        }
+    }
+
+    @inline(__always)
+    private func passes(_ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws -> Bool {
+        if plan.residual.isEmpty { return true }
+        return try test(key, record)
+    }
+
+    private func test(_ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws -> Bool {
+        do {
+            let view = try RecordView(key: key, record: record, layout: state.layout)
+            for filter in plan.residual where try !filter.matches(view) { return false }
+            return true
+        } catch let failure as RecordFailure {
+            throw StoreError.damagedRecord(
+                failure, entity: state.name, id: state.describeID(key), field: nil)
+        }
+    }
+
+    private func danglingEntry(_ index: IndexState) -> StoreError {
+        StoreError(
+            .damaged, "Index \(index.name) has an entry for an object that does not exist.", entity: state.name)
+    }
+}
+
+extension RecordLayout {
+    /// Bytes of an ID in a key; 0 for text, whose length varies.
+    var idKeyWidth: Int { fields[0].type.scalar?.keyWidth ?? 0 }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A predicate without Swift types: what the planner reads and what is evaluated on records in the map.
+///
+/// Typed predicates and the tool's conditions are both lowered to it.
+indirect enum Filter: Sendable {
+    case constant(Bool)
+    case compare(Comparison)
+    /// The field's value is one of these, none of which is null.
+    case isIn(position: Int, values: Set<StoredValue>)
+    case isNull(position: Int)
+    /// The text begins with this, Character by Character.
+    case startsWith(position: Int, prefix: TextPrefix)
+    /// The array has this element.
+    case hasElement(position: Int, value: StoredValue)
+    case not(Filter)
+    case and([Filter])
+    case or([Filter])
+    /// What only the decoded object can answer.
+    case object(ObjectTest)
+
+    enum Operation: Sendable { case equal, less, lessOrEqual, greater, greaterOrEqual }
+
+    struct Comparison: Sendable {
+        let position: Int
+        let operation: Operation
+        /// Not null.
+        let value: StoredValue
+    }
+
+    struct TextPrefix: Sendable {
+        let text: String
+        /// Its NFC form.
+        let bytes: [UInt8]
+
+        init(_ text: String) {
+            self.text = text
+            bytes = NormalizedText.bytes(of: text)
+        }
+    }
+
+    /// A test on the decoded object. It decodes by itself; `canThrow` says whether it may fail on some object, in which
+    /// case it must not be evaluated earlier or later than the predicate would.
+    ///
+    /// Unchecked: the closure holds a part of a `Predicate`, which is Sendable as a whole, and only reads it.
+    struct ObjectTest: @unchecked Sendable {
+        let canThrow: Bool
+        let evaluate: (RecordView) throws -> Bool
+    }
+
+    /// Whether evaluating it can throw for other reasons than a damaged record.
+    var canThrow: Bool {
+        switch self {
+        case .object(let test): test.canThrow
+        case .not(let filter): filter.canThrow
+        case .and(let filters), .or(let filters): filters.contains(where: \.canThrow)
+        default: false
+        }
+    }
+
+    /// The filters all of which must hold, in their order, with constants and nested conjunctions resolved. Nil when it can
+    /// never hold.
+    var conjuncts: [Filter]? {
+        switch self {
+        case .constant(let holds): return holds ? [] : nil
+        case .and(let filters):
+            var all: [Filter] = []
+            for filter in filters {
+                guard let parts = filter.conjuncts else {
+                    // What stands before it may throw and is evaluated first, so that it still does.
+                    return all.contains(where: \.canThrow) ? all + [.constant(false)] : nil
+                }
+                all += parts
+            }
+            return all
+        case .isIn(_, let values) where values.isEmpty: return nil
+        default: return [self]
+        }
+    }
+}
+
+// MARK: Evaluation
+
+extension Filter {
+    func matches(_ view: RecordView) throws -> Bool {
+        switch self {
+        case .constant(let holds): return holds
+        case .compare(let comparison): return try comparison.holds(view)
+        case .isIn(let position, let values):
+            if view.isNull(position) { return false }
+            let value = try view.value(position)
+            if case .double(let number) = value, number.isNaN { return false }
+            return values.contains(value)
+        case .isNull(let position): return view.isNull(position)
+        case .startsWith(let position, let prefix): return try prefix.matches(view, position)
+        case .hasElement(let position, let value):
+            if view.isNull(position) { return false }
+            return try view.hasElement(position, value)
+        case .not(let filter): return try !filter.matches(view)
+        case .and(let filters):
+            for filter in filters where try !filter.matches(view) { return false }
+            return true
+        case .or(let filters):
+            for filter in filters where try filter.matches(view) { return true }
+            return false
+        case .object(let test): return try test.evaluate(view)
+        }
+    }
+}
+
+extension Filter.Comparison {
+    func holds(_ view: RecordView) throws(RecordFailure) -> Bool {
+        if view.isNull(position) { return false }
+        let field = view.layout.fields[position]
+        guard let scalar = field.type.scalar else { return false }
+        let bytes = try view.bytes(position)
+        let order: StoredOrder
+        if case .key = field.location {
+            order = .of(try RecordView.idValue(key: bytes, field.type), value)
+        } else {
+            order = try .of(stored: bytes, scalar, value)
+        }
+        switch operation {
+        case .equal: return order == .equal
+        case .less: return order == .less
+        case .lessOrEqual: return order == .less || order == .equal
+        case .greater: return order == .greater
+        case .greaterOrEqual: return order == .greater || order == .equal
+        }
+    }
+}
+
+extension Filter.TextPrefix {
+    func matches(_ view: RecordView, _ position: Int) throws(RecordFailure) -> Bool {
+        if view.isNull(position) { return false }
+        let utf8 = try view.bytes(position)
+        // Most records do not even share the prefix's bytes; the rest is decided by Characters, as Swift's does.
+        let sharesBytes = NormalizedText.withNormalized(utf8) { bytes in
+            bytes.count >= self.bytes.count
+                && self.bytes.withUnsafeBytes {
+                    StoredOrder.of(UnsafeRawBufferPointer(rebasing: bytes[..<$0.count]), $0) == .equal
+                }
+        }
+        return sharesBytes ? try String.load(utf8).starts(with: text) : false
+    }
+}
+
+extension StoredOrder {
+    /// Compares a field's bytes in a record with a value of the field's kind, without making a value of the bytes.
+    @inline(__always)
+    static func of(
+        stored bytes: UnsafeRawBufferPointer, _ scalar: FieldType.Scalar, _ value: StoredValue
+    ) throws(RecordFailure) -> StoredOrder {
+        switch value {
+        case .int(let value):
+            switch scalar {
+            case .int64: return of(try Int64.load(bytes), value)
+            case .int32: return of(Int64(try Int32.load(bytes)), value)
+            case .int16: return of(Int64(try Int16.load(bytes)), value)
+            default: return of(Int64(try Int8.load(bytes)), value)
+            }
+        case .uint(let value):
+            switch scalar {
+            case .uint64: return of(try UInt64.load(bytes), value)
+            case .uint32: return of(UInt64(try UInt32.load(bytes)), value)
+            case .uint16: return of(UInt64(try UInt16.load(bytes)), value)
+            default: return of(UInt64(try UInt8.load(bytes)), value)
+            }
+        case .double(let value):
+            return scalar == .float ? of(Double(try Float.load(bytes)), value) : of(try Double.load(bytes), value)
+        case .bool(let value): return of(try Bool.load(bytes) ? 1 : 0, value ? 1 : 0)
+        case .text(let value):
+            return NormalizedText.withNormalized(bytes) { text in value.withUnsafeBytes { of(text, $0) } }
+        case .bytes(let value), .uuid(let value): return value.withUnsafeBytes { of(bytes, $0) }
+        case .null, .list: return .unordered
+        }
+    }
+
+    /// Compares two values of one kind.
+    static func of(_ lhs: StoredValue, _ rhs: StoredValue) -> StoredOrder {
+        switch (lhs, rhs) {
+        case (.int(let a), .int(let b)): of(a, b)
+        case (.uint(let a), .uint(let b)): of(a, b)
+        case (.double(let a), .double(let b)): of(a, b)
+        case (.bool(let a), .bool(let b)): of(a ? 1 : 0, b ? 1 : 0)
+        case (.text(let a), .text(let b)), (.bytes(let a), .bytes(let b)), (.uuid(let a), .uuid(let b)):
+            a.withUnsafeBytes { a in b.withUnsafeBytes { of(a, $0) } }
+        default: .unordered
+        }
+    }
+}
+
+extension RecordView {
+    func hasElement(_ position: Int, _ wanted: StoredValue) throws(RecordFailure) -> Bool {
+        var found = false
+        try Self.forEachElement(try bytes(position), layout.fields[position].type) {
+            (element, type) throws(RecordFailure) in
+            if found { return }
+            guard let element else {
+                found = wanted == .null
+                return
+            }
+            if let scalar = type.scalar, case .scalar = type {
+                found = try StoredOrder.of(stored: element, scalar, wanted) == .equal
+            } else {
+                found = try Self.value(element, type) == wanted
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Turns a predicate's public expression tree into a `Filter`.
+///
+/// Each node type of Foundation that Roost understands conforms to `LowerableExpression`. What has no such form, or names
+/// no field, becomes an `ObjectTest` that evaluates just that part on the decoded object.
+final class Lowering<T: Entity> {
+    let binding: EntityBinding
+    let variable: PredicateExpressions.Variable<T>
+
+    init(binding: EntityBinding, variable: PredicateExpressions.Variable<T>) {
+        self.binding = binding
+        self.variable = variable
+    }
+
+    static func filter(_ predicate: Predicate<T>, _ binding: EntityBinding) -> Filter {
+        Lowering(binding: binding, variable: predicate.variable).condition(predicate.expression)
+    }
+}
+
+/// What an expression means, as far as the engine can tell.
+enum LoweredTerm {
+    /// The object itself, or a path into it that begins at the object.
+    case path(AnyKeyPath?)
+    /// A value known before the fetch.
+    case constant(any Sendable)
+    case null
+    case condition(Filter)
+    case unknown
+}
+
+/// The half of the lowering that does not depend on the entity's type.
+protocol LoweringContext {
+    func position(of path: AnyKeyPath) -> Int?
+    func isOrdered(_ position: Int) -> Bool
+    func fieldType(_ position: Int) -> FieldType
+    func isRoot(_ variable: PredicateExpressions.VariableID) -> Bool
+    /// The condition that `expression` states; a test on the object where nothing better is known.
+    func condition<E: PredicateExpression<Bool>>(_ expression: E) -> Filter
+}
+
+protocol LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm
+}
+
+extension Lowering: LoweringContext {
+    func position(of path: AnyKeyPath) -> Int? { binding.position(of: path) }
+    func isOrdered(_ position: Int) -> Bool { binding.isOrderedAsStored[position] }
+    func fieldType(_ position: Int) -> FieldType { binding.state.layout.fields[position].type }
+    func isRoot(_ id: PredicateExpressions.VariableID) -> Bool { id == variable.key }
+
+    func condition<E: PredicateExpression<Bool>>(_ expression: E) -> Filter {
+        switch (expression as? any LowerableExpression)?.lower(self) {
+        case .condition(let filter): return filter
+        case .constant(let value as Bool): return .constant(value)
+        case .path(let path?):
+            if let position = position(of: path), fieldType(position) == .scalar(.bool) {
+                return .compare(.init(position: position, operation: .equal, value: .bool(true)))
+            }
+        default: break
+        }
+        return .object(objectTest(expression))
+    }
+
+    private func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest {
+        let variable = variable
+        let state = binding.state
+        return Filter.ObjectTest(canThrow: expression.canFail) { view in
+            let object = try T.decoded(key: view.key, record: view.record, state: state)
+            do {
+                return try expression.checkedValue(PredicateBindings((variable, object)))
+            } catch {
+                throw StoreError(
+                    .predicateFailed,
+                    "The predicate cannot be evaluated on \(T.entityName) \(object.id): \(error).",
+                    entity: T.entityName, id: "\(object.id)")
+            }
+        }
+    }
+}
+
+// MARK: Terms
+
+extension PredicateExpression {
+    func term(_ context: some LoweringContext) -> LoweredTerm {
+        (self as? any LowerableExpression)?.lower(context) ?? .unknown
+    }
+}
+
+extension LoweredTerm {
+    /// The field that is meant.
+    func position(_ context: some LoweringContext) -> Int? {
+        if case .path(let path?) = self { return context.position(of: path) }
+        return nil
+    }
+
+    /// A constant as a field would store it; `.null` for nil.
+    var storedValue: StoredValue? {
+        switch self {
+        case .null: .null
+        case .constant(let value as any FieldValue): value.storedValue
+        default: nil
+        }
+    }
+}
+
+/// `field == value`, with nil and NaN as Swift has them.
+private func equality(_ position: Int, _ value: StoredValue) -> Filter {
+    switch value {
+    case .null: .isNull(position: position)
+    case .double(let number) where number.isNaN: .constant(false)
+    case .list: .constant(false)
+    default: .compare(.init(position: position, operation: .equal, value: value))
+    }
+}
+
+private func equalityTerm(
+    _ lhs: LoweredTerm, _ rhs: LoweredTerm, _ context: some LoweringContext
+) -> Filter? {
+    for (field, constant) in [(lhs, rhs), (rhs, lhs)] {
+        guard let position = field.position(context), let value = constant.storedValue else { continue }
+        // Arrays as a whole are compared on the object.
+        guard context.fieldType(position).scalar != nil else { return nil }
+        return equality(position, value)
+    }
+    return nil
+}
+
+// MARK: Nodes
+
+extension PredicateExpressions.Variable: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm { context.isRoot(key) ? .path(nil) : .unknown }
+}
+
+extension PredicateExpressions.KeyPath: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        guard case .path(let outer) = root.term(context) else { return .unknown }
+        guard let outer else { return .path(keyPath) }
+        guard let path = outer.appending(path: keyPath) else { return .unknown }
+        return .path(path)
+    }
+}
+
+extension PredicateExpressions.Value: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        guard let sendable = value as? any FieldValue else {
+            // Sequences of values are read by the nodes that take them.
+            return .unknown
+        }
+        return .constant(sendable)
+    }
+}
+
+extension PredicateExpressions.NilLiteral: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm { .null }
+}
+
+extension PredicateExpressions.Equal: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        equalityTerm(lhs.term(context), rhs.term(context), context).map { .condition($0) } ?? .unknown
+    }
+}
+
+extension PredicateExpressions.NotEqual: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        equalityTerm(lhs.term(context), rhs.term(context), context).map { .condition(.not($0)) } ?? .unknown
+    }
+}
+
+extension PredicateExpressions.Comparison: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        let (left, right) = (lhs.term(context), rhs.term(context))
+        if let position = left.position(context), let value = right.storedValue {
+            return comparison(position, value, context, turned: false)
+        }
+        if let position = right.position(context), let value = left.storedValue {
+            return comparison(position, value, context, turned: true)
+        }
+        return .unknown
+    }
+
+    private func comparison(
+        _ position: Int, _ value: StoredValue, _ context: some LoweringContext, turned: Bool
+    ) -> LoweredTerm {
+        guard context.isOrdered(position), context.fieldType(position).scalar != nil else { return .unknown }
+        if case .double(let number) = value, number.isNaN { return .condition(.constant(false)) }
+        let operation: Filter.Operation
+        switch (op, turned) {
+        case (.lessThan, false), (.greaterThan, true): operation = .less
+        case (.lessThanOrEqual, false), (.greaterThanOrEqual, true): operation = .lessOrEqual
+        case (.greaterThan, false), (.lessThan, true): operation = .greater
+        case (.greaterThanOrEqual, false), (.lessThanOrEqual, true): operation = .greaterOrEqual
+        @unknown default: return .unknown
+        }
+        return .condition(.compare(.init(position: position, operation: operation, value: value)))
+    }
+}
+
+extension PredicateExpressions.Conjunction: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        .condition(.and([context.condition(lhs), context.condition(rhs)]))
+    }
+}
+
+extension PredicateExpressions.Disjunction: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        .condition(Filter.union([context.condition(lhs), context.condition(rhs)]))
+    }
+}
+
+extension PredicateExpressions.Negation: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm { .condition(.not(context.condition(wrapped))) }
+}
+
+extension Filter {
+    /// A disjunction; tests of one field for equality become one set, which an index or the IDs can serve.
+    static func union(_ filters: [Filter]) -> Filter {
+        var parts: [Filter] = []
+        for filter in filters {
+            if case .or(let inner) = filter { parts += inner } else { parts.append(filter) }
+        }
+        var merged: Set<StoredValue> = []
+        var position: Int?
+        for part in parts {
+            let field: Int
+            switch part {
+            case .compare(let comparison) where comparison.operation == .equal:
+                field = comparison.position
+                merged.insert(comparison.value)
+            case .isIn(let position, let values):
+                field = position
+                merged.formUnion(values)
+            default: return .or(parts)
+            }
+            if position != nil && position != field { return .or(parts) }
+            position = field
+        }
+        return position.map { .isIn(position: $0, values: merged) } ?? .or(parts)
+    }
+}
+
+extension PredicateExpressions.SequenceContains: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        if let position = element.term(context).position(context), context.fieldType(position).scalar != nil,
+            let values = (sequence as? any ConstantSequence)?.storedElements
+        {
+            var tests: [Filter] = []
+            if values.contains(.null) { tests.append(.isNull(position: position)) }
+            let present = values.filter { value in
+                if case .double(let number) = value, number.isNaN { return false }
+                return value != .null
+            }
+            let isIn = Filter.isIn(position: position, values: Set(present))
+            return .condition(tests.isEmpty ? isIn : .or(tests + [isIn]))
+        }
+        if let position = sequence.term(context).position(context),
+            let element = context.fieldType(position).element, element.scalar != nil,
+            let value = element.isOptional || element.scalar != nil ? self.element.term(context).storedValue : nil
+        {
+            if case .double(let number) = value, number.isNaN { return .condition(.constant(false)) }
+            return .condition(.hasElement(position: position, value: value))
+        }
+        return .unknown
+    }
+}
+
+/// A captured array, set or range of values.
+private protocol ConstantSequence {
+    var storedElements: [StoredValue]? { get }
+}
+
+extension PredicateExpressions.Value: ConstantSequence {
+    fileprivate var storedElements: [StoredValue]? {
+        guard let sequence = value as? any Sequence else { return nil }
+        return Self.elements(sequence)
+    }
+
+    private static func elements<S: Sequence>(_ sequence: S) -> [StoredValue]? {
+        var values: [StoredValue] = []
+        for element in sequence {
+            guard let element = element as? any FieldValue else { return nil }
+            values.append(element.storedValue)
+        }
+        return values
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        guard let position = base.term(context).position(context), context.fieldType(position) == .scalar(.string),
+            case .constant(let text as String) = prefix.term(context)
+        else { return .unknown }
+        return .condition(.startsWith(position: position, prefix: .init(text)))
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
+    func lower(_ context: some LoweringContext) -> LoweredTerm {
+        guard let position = element.term(context).position(context), context.isOrdered(position),
+            context.fieldType(position).scalar != nil,
+            let (lower, upper, isClosed) = (range as? any RangeExpressionNode)?.bounds(context)
+        else { return .unknown }
+        let from = Filter.compare(.init(position: position, operation: .greaterOrEqual, value: lower))
+        let to = Filter.compare(
+            .init(position: position, operation: isClosed ? .lessOrEqual : .less, value: upper))
+        return .condition(.and([from, to]))
+    }
+}
+
+/// A range spelled in the predicate or captured by it.
+private protocol RangeExpressionNode {
+    func bounds(_ context: some LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)?
+}
+
+extension PredicateExpressions.Value: RangeExpressionNode {
+    fileprivate func bounds(_: some LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
+        (value as? any StoredRange)?.storedBounds
+    }
+}
+
+private protocol StoredRange {
+    var storedBounds: (lower: StoredValue, upper: StoredValue, isClosed: Bool)? { get }
+}
+
+extension Range: StoredRange {
+    fileprivate var storedBounds: (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
+        guard let lower = lowerBound as? any FieldValue, let upper = upperBound as? any FieldValue else { return nil }
+        return (lower.storedValue, upper.storedValue, false)
+    }
+}
+
+extension ClosedRange: StoredRange {
+    fileprivate var storedBounds: (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
+        guard let lower = lowerBound as? any FieldValue, let upper = upperBound as? any FieldValue else { return nil }
+        return (lower.storedValue, upper.storedValue, true)
+    }
+}
+
+extension PredicateExpressions.Range: RangeExpressionNode {
+    fileprivate func bounds(
+        _ context: some LoweringContext
+    ) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
+        guard let low = lower.term(context).storedValue, let high = upper.term(context).storedValue else { return nil }
+        return (low, high, false)
+    }
+}
+
+extension PredicateExpressions.ClosedRange: RangeExpressionNode {
+    fileprivate func bounds(
+        _ context: some LoweringContext
+    ) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
+        guard let low = lower.term(context).storedValue, let high = upper.term(context).storedValue else { return nil }
+        return (low, high, true)
+    }
+}

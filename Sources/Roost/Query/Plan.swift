@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How one fetch is carried out: where the candidates come from, what is still tested, and how they get their order.
+struct Plan: Sendable {
+    enum Source: Sendable {
+        /// No object can match.
+        case nothing
+        /// The records with these keys, which ascend.
+        case lookup(keys: [[UInt8]])
+        /// Records in ID order.
+        case table(range: KeyRange)
+        /// Index entries in key order, over ranges that ascend and do not overlap.
+        case index(IndexState, ranges: [KeyRange])
+    }
+
+    var source: Source
+    /// Against the keys' order.
+    var isReversed = false
+    /// What the source does not guarantee, in the order in which it must be evaluated.
+    var residual: [Filter] = []
+    /// Whether candidates come in the requested order.
+    var isOrdered: Bool
+    /// Records or entries that the source is expected to yield.
+    var estimatedRows: Int
+    /// The planner's unit is a nanosecond, very roughly.
+    var estimatedCost: Double
+    var limit: Int?
+    var offset = 0
+}
+
+extension Plan {
+    func describe(_ state: EntityState) -> String {
+        var parts: [String] = []
+        switch source {
+        case .nothing: return "nothing: the predicate excludes every object"
+        case .lookup(let keys): parts.append("lookup of \(keys.count) \(keys.count == 1 ? "ID" : "IDs") in \(state.name)")
+        case .table(let range):
+            parts.append(range == .all ? "table scan of \(state.name)" : "range of IDs in \(state.name)")
+        case .index(let index, let ranges):
+            let bounded = ranges != [.all]
+            parts.append("index scan \(index.name)")
+            if bounded { parts.append(ranges.count == 1 ? "in a range" : "in \(ranges.count) ranges") }
+        }
+        if isReversed { parts.append("backwards") }
+        if !residual.isEmpty {
+            let onObjects = residual.contains { filter in filter.needsObject }
+            parts.append(onObjects ? "filter on decoded objects" : "filter on records")
+        }
+        if !isOrdered { parts.append(limit == nil ? "sort in memory" : "keep the first \(offset + (limit ?? 0))") }
+        if let limit { parts.append(offset > 0 ? "offset \(offset), limit \(limit)" : "limit \(limit)") }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension Filter {
+    var needsObject: Bool {
+        switch self {
+        case .object: true
+        case .not(let filter): filter.needsObject
+        case .and(let filters), .or(let filters): filters.contains(where: \.needsObject)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+internal import RoostLMDB
+
+extension SnapshotReading where Self: ~Copyable {
+    /// The objects that the request describes, in its order.
+    ///
+    /// Where an index or the IDs give the order, rows are read one by one and the limit ends the reading; otherwise the
+    /// matching objects are gathered and sorted, with a limit never more than twice as many at a time.
+    ///
+    /// Throws `predicateFailed` when the predicate has no value on an object, `damaged` when a record cannot be read.
+    @inlinable
+    public func fetch<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T] {
+        let execution = try context.plan(request)
+        guard execution.isStreaming else { return try context.sorted(request, execution) }
+        var objects: [T] = []
+        try execution.forEachRow { key, record in
+            objects.append(try T.decoded(key: key, record: record, state: execution.state))
+        }
+        return objects
+    }
+
+    /// Calls `body` with one object after the other, in the request's order; none is kept. What `body` throws ends the
+    /// reading and passes through.
+    @inlinable
+    public func forEach<T: Entity>(_ request: FetchDescriptor<T>, _ body: (T) throws -> Void) throws {
+        let execution = try context.plan(request)
+        guard execution.isStreaming else {
+            for object in try context.sorted(request, execution) { try body(object) }
+            return
+        }
+        try execution.forEachRow { key, record in
+            try body(try T.decoded(key: key, record: record, state: execution.state))
+        }
+    }
+
+    /// The first object of the request's order, or nil.
+    @inlinable
+    public func first<T: Entity>(_ request: FetchDescriptor<T>) throws -> T? {
+        var request = request
+        request.fetchLimit = min(1, request.fetchLimit.map { $0 < 0 ? 1 : $0 } ?? 1)
+        return try fetch(request).first
+    }
+
+    /// How many objects a fetch would give. Nothing is decoded that the predicate does not need; without a predicate it is
+    /// one look at the table's count.
+    public func count<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
+        try context.count(request)
+    }
+
+    /// The IDs that a fetch would give, in its order. Objects are decoded only where the order needs them.
+    public func ids<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T.ID] {
+        let execution = try context.plan(request)
+        return try context.idKeys(request, execution).map(\.id)
+    }
+
+    /// Runs the fetch and tells how: the plan, what it was expected to read and what it read.
+    public func explain<T: Entity>(_ request: FetchDescriptor<T>) throws -> Explanation {
+        let transaction = context.transaction
+        let execution = try context.plan(request)
+        let before = transaction.counters
+        let rows = try context.rows(request, execution).count
+        return Explanation(execution.plan, execution.state, rows: rows, counters: transaction.counters - before)
+    }
+}
+
+extension SnapshotContext {
+    @usableFromInline
+    func plan<T: Entity>(_ request: FetchDescriptor<T>) throws -> Execution {
+        let planner = try planner(request)
+        return execution(planner, try planner.plan { try $0.best() })
+    }
+
+    /// Every plan for the request that gives its result.
+    func plans<T: Entity>(_ request: FetchDescriptor<T>) throws -> [Execution] {
+        let planner = try planner(request)
+        return try planner.plan { try $0.candidates() }.map { execution(planner, $0) }
+    }
+
+    private func execution(_ planner: Planner, _ plan: Plan) -> Execution {
+        Execution(
+            plan: plan, state: planner.state, order: planner.order, engine: store.engine, transaction: transaction)
+    }
+
+    private func planner<T: Entity>(_ request: FetchDescriptor<T>) throws -> Planner {
+        let binding = try store.binding(of: T.self)
+        let terms = SortTerm<T>.terms(request.sortBy, binding)
+        var fields: [FieldSort]? = []
+        for term in terms {
+            if case .field(let position, let descending) = term {
+                fields?.append(FieldSort(position: position, descending: descending))
+            } else {
+                fields = nil
+            }
+        }
+        let descends = request.sortBy.prefix(terms.count).last?.order == .reverse
+        return Planner(
+            state: binding.state, engine: store.engine, transaction: transaction,
+            filter: request.predicate.map { Lowering.filter($0, binding) } ?? .constant(true),
+            order: RequestedOrder(fields: fields, idDescending: descends),
+            limit: request.fetchLimit.flatMap { $0 < 0 ? nil : $0 }, offset: max(0, request.fetchOffset ?? 0))
+    }
+
+    func count<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
+        var unordered = request
+        unordered.sortBy = []
+        unordered.fetchLimit = nil
+        unordered.fetchOffset = nil
+        let execution = try plan(unordered)
+        var count = 0
+        if case .table(.all) = execution.plan.source, execution.plan.residual.isEmpty {
+            do {
+                count = try transaction.statistics(of: execution.state.records).entries
+            } catch {
+                throw StoreError(error, engine: store.engine)
+            }
+        } else {
+            try execution.forEachMatch { _, _, _ in
+                count += 1
+                return true
+            }
+        }
+        count = max(0, count - max(0, request.fetchOffset ?? 0))
+        if let limit = request.fetchLimit, limit >= 0 { count = min(count, limit) }
+        return count
+    }
+
+    // MARK: Sorting
+
+    /// A row on its way to its place. The segments are the keys of the criteria that keys can express.
+    private struct Row<T> {
+        let object: T
+        let segments: [[UInt8]]
+        let id: [UInt8]
+    }
+
+    /// The objects of a plan that does not give the order.
+    @usableFromInline
+    func sorted<T: Entity>(_ request: FetchDescriptor<T>, _ execution: Execution) throws -> [T] {
+        try sortedRows(request, execution) { (view) throws in
+            try T.decoded(key: view.key, record: view.record, state: execution.state)
+        }.map(\.object)
+    }
+
+    func rows<T: Entity>(_ request: FetchDescriptor<T>, _ execution: Execution) throws -> [T] {
+        guard execution.isStreaming else { return try sorted(request, execution) }
+        var objects: [T] = []
+        try execution.forEachRow { key, record in
+            objects.append(try T.decoded(key: key, record: record, state: execution.state))
+        }
+        return objects
+    }
+
+    private func sortedRows<T: Entity, Payload>(
+        _ request: FetchDescriptor<T>, _ execution: Execution, _ payload: (RecordView) throws -> Payload
+    ) throws -> [(object: Payload, id: [UInt8])] {
+        let state = execution.state
+        let limit = execution.plan.limit.map { $0 + execution.plan.offset }
+        if let fields = execution.order.fields {
+            let writer = SortKeyWriter(
+                fields: fields, idDescending: execution.order.idDescending, layout: state.layout)
+            var rows = SortedRows<(key: [UInt8], object: Payload, id: [UInt8])>(limit: limit) {
+                $0.key.precedesAsKey($1.key)
+            }
+            var key = KeyBytes()
+            try forEachView(execution) { view in
+                key.removeAll()
+                try writer.append(view, to: &key)
+                if let threshold = rows.threshold, !key.bytes.precedesAsKey(threshold.key) { return }
+                rows.add((key.bytes, try payload(view), Array(view.key)))
+            }
+            return rows.finish(offset: execution.plan.offset).map { ($0.object, $0.id) }
+        }
+        let binding = try store.binding(of: T.self)
+        let terms = SortTerm<T>.terms(request.sortBy, binding)
+        let writer = SortKeyWriter(fields: [], idDescending: execution.order.idDescending, layout: state.layout)
+        var rows = SortedRows<(row: Row<T>, object: Payload)>(limit: limit) {
+            Self.precedes($0.row, $1.row, terms)
+        }
+        var key = KeyBytes()
+        try forEachView(execution) { view in
+            var segments: [[UInt8]] = []
+            for case .field(let position, let descending) in terms {
+                key.removeAll()
+                try writer.append(FieldSort(position: position, descending: descending), view, to: &key)
+                segments.append(key.bytes)
+            }
+            key.removeAll()
+            try writer.append(view, to: &key)
+            let object = try T.decoded(key: view.key, record: view.record, state: state)
+            rows.add((Row(object: object, segments: segments, id: key.bytes), try payload(view)))
+        }
+        return rows.finish(offset: execution.plan.offset).map { entry in
+            let id = execution.order.idDescending ? entry.row.id.map { ~$0 } : entry.row.id
+            return (entry.object, id)
+        }
+    }
+
+    private static func precedes<T>(_ a: Row<T>, _ b: Row<T>, _ terms: [SortTerm<T>]) -> Bool {
+        var segment = 0
+        for term in terms {
+            switch term {
+            case .field:
+                if a.segments[segment] != b.segments[segment] {
+                    return a.segments[segment].precedesAsKey(b.segments[segment])
+                }
+                segment += 1
+            case .object(let descriptor):
+                switch descriptor.compare(a.object, b.object) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: break
+                }
+            }
+        }
+        return a.id.precedesAsKey(b.id)
+    }
+
+    private func forEachView(_ execution: Execution, _ body: (RecordView) throws -> Void) throws {
+        try execution.forEachMatch { _, key, record in
+            do {
+                try body(try RecordView(key: key, record: record, layout: execution.state.layout))
+            } catch let failure as RecordFailure {
+                throw StoreError.damagedRecord(
+                    failure, entity: execution.state.name, id: execution.state.describeID(key), field: nil)
+            }
+            return true
+        }
+    }
+
+    // MARK: IDs
+
+    /// IDs with their keys, in the request's order.
+    func idKeys<T: Entity>(
+        _ request: FetchDescriptor<T>, _ execution: Execution
+    ) throws -> [(id: T.ID, key: [UInt8])] {
+        if execution.isStreaming {
+            var ids: [(id: T.ID, key: [UInt8])] = []
+            try execution.forEachRow { key, record in
+                do {
+                    let view = try RecordView(key: key, record: record, layout: execution.state.layout)
+                    ids.append((try Self.id(T.self, view), Array(key)))
+                } catch let failure as RecordFailure {
+                    throw StoreError.damagedRecord(
+                        failure, entity: execution.state.name, id: execution.state.describeID(key), field: "id")
+                }
+            }
+            return ids
+        }
+        return try sortedRows(request, execution) { try Self.id(T.self, $0) }.map { ($0.object, $0.id) }
+    }
+
+    static func id<T: Entity>(_ type: T.Type, _ view: RecordView) throws(RecordFailure) -> T.ID {
+        T.ID.isKeptInRecord ? try T.ID.load(view.bytes(0)) : try T.ID.load(key: view.key)
+    }
+}
+
+extension Planner {
+    func plan<Result>(_ body: (Planner) throws -> Result) throws -> Result {
+        do {
+            return try body(self)
+        } catch {
+            throw StoreError.wrapping(error, engine: engine)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// One sort criterion: a field whose stored order is the wanted one, or a comparison of decoded objects.
+enum SortTerm<T: Entity> {
+    case field(position: Int, descending: Bool)
+    case object(SortDescriptor<T>)
+
+    /// Criteria behind the ID decide nothing and are dropped.
+    static func terms(_ descriptors: [SortDescriptor<T>], _ binding: EntityBinding) -> [SortTerm] {
+        var terms: [SortTerm] = []
+        for descriptor in descriptors {
+            // A descriptor with a comparator of its own sorts by that, not by the stored order.
+            if descriptor.stringComparator == nil, let keyPath = descriptor.keyPath,
+                let position = binding.position(of: keyPath), binding.isOrderedAsStored[position]
+            {
+                terms.append(.field(position: position, descending: descriptor.order == .reverse))
+                if position == 0 { break }
+            } else {
+                terms.append(.object(descriptor))
+            }
+        }
+        return terms
+    }
+}
+
+/// A criterion that a key can express.
+struct FieldSort: Equatable, Sendable {
+    let position: Int
+    let descending: Bool
+}
+
+/// The order of a result as the planner sees it.
+struct RequestedOrder: Sendable {
+    /// Nil when some criterion needs the decoded objects: then no index gives the order.
+    let fields: [FieldSort]?
+    /// The direction of the tie-breaker, the ID.
+    let idDescending: Bool
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Store {
+    /// The objects that the request describes, in its order; in a snapshot of its own. See `SnapshotReading.fetch`.
+    @inlinable
+    public func fetch<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T] {
+        try beginRead(file: #fileID, line: #line).fetch(request)
+    }
+
+    /// The asynchronous form.
+    public func fetch<T: Entity>(_ request: FetchDescriptor<T>) async throws -> [T] {
+        try await read { tx in try tx.fetch(request) }
+    }
+
+    /// The first object of the request's order, or nil.
+    @inlinable
+    public func first<T: Entity>(_ request: FetchDescriptor<T>) throws -> T? {
+        try beginRead(file: #fileID, line: #line).first(request)
+    }
+
+    /// The asynchronous form.
+    public func first<T: Entity>(_ request: FetchDescriptor<T>) async throws -> T? {
+        try await read { tx in try tx.first(request) }
+    }
+
+    /// How many objects a fetch would give.
+    public func count<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
+        try beginRead(file: #fileID, line: #line).count(request)
+    }
+
+    /// The asynchronous form.
+    public func count<T: Entity>(_ request: FetchDescriptor<T>) async throws -> Int {
+        try await read { tx in try tx.count(request) }
+    }
+
+    /// The IDs that a fetch would give, in its order.
+    public func ids<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T.ID] {
+        try beginRead(file: #fileID, line: #line).ids(request)
+    }
+
+    /// The asynchronous form.
+    public func ids<T: Entity>(_ request: FetchDescriptor<T>) async throws -> [T.ID] {
+        try await read { tx in try tx.ids(request) }
+    }
+
+    /// Runs the fetch and tells how.
+    public func explain<T: Entity>(_ request: FetchDescriptor<T>) throws -> Explanation {
+        try beginRead(file: #fileID, line: #line).explain(request)
+    }
+
+    /// The asynchronous form.
+    public func explain<T: Entity>(_ request: FetchDescriptor<T>) async throws -> Explanation {
+        try await read { tx in try tx.explain(request) }
+    }
+}
+
+/// The same, with the request as the subject.
+extension FetchDescriptor {
+    /// `store.fetch` of this request.
+    public func fetch(in store: Store) async throws -> [T] { try await store.fetch(self) }
+
+    /// `store.first` of this request.
+    public func first(in store: Store) async throws -> T? { try await store.first(self) }
+
+    /// `store.count` of this request.
+    public func count(in store: Store) async throws -> Int { try await store.count(self) }
+
+    /// `store.ids` of this request.
+    public func ids(in store: Store) async throws -> [T.ID] { try await store.ids(self) }
+
+    /// `store.explain` of this request.
+    public func explain(in store: Store) async throws -> Explanation { try await store.explain(self) }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A record's bytes read through its layout, without the Swift type and without copying. Any bytes can be looked at.
+struct RecordView {
+    let key: UnsafeRawBufferPointer
+    let record: UnsafeRawBufferPointer
+    let layout: RecordLayout
+
+    init(
+        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, layout: RecordLayout
+    ) throws(RecordFailure) {
+        guard record.count >= layout.shape.bodyStart else { throw .truncated }
+        guard UInt32(littleEndian: record.loadUnaligned(as: UInt32.self)) == layout.header.word else {
+            throw .otherLayout
+        }
+        self.key = key
+        self.record = record
+        self.layout = layout
+    }
+
+    @inline(__always)
+    func isNull(_ position: Int) -> Bool {
+        record[RecordShape.headerSize + position / 8] & (1 << UInt8(position % 8)) != 0
+    }
+
+    /// The field's stored bytes. A key's are in key form: see `value`.
+    @inline(__always)
+    func bytes(_ position: Int) throws(RecordFailure) -> UnsafeRawBufferPointer {
+        switch layout.fields[position].location {
+        case .key: return key
+        case .fixed(let offset, let width):
+            return UnsafeRawBufferPointer(rebasing: record[offset..<offset + width])
+        case .variable(let index):
+            let table = layout.shape.tableStart + 4 * index
+            let start = index == 0 ? layout.shape.bodyStart : offset(at: table - 4)
+            let end = offset(at: table)
+            guard layout.shape.bodyStart <= start, start <= end, end <= record.count else { throw .badOffsets }
+            return UnsafeRawBufferPointer(rebasing: record[start..<end])
+        }
+    }
+
+    @inline(__always)
+    private func offset(at position: Int) -> Int {
+        Int(UInt32(littleEndian: record.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
+    }
+
+    var hasValidChecksum: Bool {
+        UInt32(littleEndian: record.loadUnaligned(fromByteOffset: RecordShape.checksumOffset, as: UInt32.self))
+            == Checksum.ofRecord(key: key, record: record)
+    }
+
+    // MARK: Values
+
+    /// Decodes a field of any type; allocates for text, data and arrays.
+    func value(_ position: Int) throws(RecordFailure) -> StoredValue {
+        if isNull(position) { return .null }
+        let field = layout.fields[position]
+        let bytes = try bytes(position)
+        if case .key = field.location { return try Self.idValue(key: bytes, field.type) }
+        return try Self.value(bytes, field.type.unwrapped)
+    }
+
+    /// The text of a String field in its own spelling, for those who print it.
+    func text(_ position: Int) throws(RecordFailure) -> String { try String.load(bytes(position)) }
+
+    static func value(_ bytes: UnsafeRawBufferPointer, _ type: FieldType) throws(RecordFailure) -> StoredValue {
+        switch type {
+        case .optional(let wrapped): return try value(bytes, wrapped)
+        case .array: return .list(try elements(bytes, type))
+        case .scalar(let scalar):
+            switch scalar {
+            case .bool: return .bool(try Bool.load(bytes))
+            case .int8: return .int(Int64(try Int8.load(bytes)))
+            case .int16: return .int(Int64(try Int16.load(bytes)))
+            case .int32: return .int(Int64(try Int32.load(bytes)))
+            case .int64: return .int(try Int64.load(bytes))
+            case .uint8: return .uint(UInt64(try UInt8.load(bytes)))
+            case .uint16: return .uint(UInt64(try UInt16.load(bytes)))
+            case .uint32: return .uint(UInt64(try UInt32.load(bytes)))
+            case .uint64: return .uint(try UInt64.load(bytes))
+            case .float: return .double(Double(try Float.load(bytes)))
+            case .double, .date: return .double(try Double.load(bytes))
+            case .uuid: return .uuid(Array(bytes))
+            case .string: return .text(NormalizedText.bytes(of: try String.load(bytes)))
+            case .data: return .bytes(Array(bytes))
+            }
+        }
+    }
+
+    /// The ID that a key stands for, where the record does not repeat it.
+    static func idValue(key: UnsafeRawBufferPointer, _ type: FieldType) throws(RecordFailure) -> StoredValue {
+        if type.scalar == .uuid {
+            guard key.count == 16 else { throw .truncated }
+            return .uuid(Array(key))
+        }
+        guard key.count == 8 else { throw .truncated }
+        let ordered = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+        switch type.scalar {
+        case .uint8, .uint16, .uint32, .uint64: return .uint(ordered)
+        default: return .int(Int64(bitPattern: ordered ^ (1 << 63)))
+        }
+    }
+
+    static func elements(_ bytes: UnsafeRawBufferPointer, _ type: FieldType) throws(RecordFailure) -> [StoredValue] {
+        var values: [StoredValue] = []
+        try forEachElement(bytes, type) { (element, elementType) throws(RecordFailure) in
+            values.append(try element.map { (bytes) throws(RecordFailure) in try value(bytes, elementType) } ?? .null)
+        }
+        return values
+    }
+
+    /// Calls `body` with the bytes of each element, nil for a missing one, and the element's unwrapped type.
+    static func forEachElement(
+        _ bytes: UnsafeRawBufferPointer, _ type: FieldType,
+        _ body: (UnsafeRawBufferPointer?, FieldType) throws(RecordFailure) -> Void
+    ) throws(RecordFailure) {
+        guard let element = type.element else { return }
+        let unwrapped = element.unwrapped
+        let width = element.storedWidth
+        if width > 0 && !element.isOptional {
+            guard bytes.count % width == 0 else { throw .truncated }
+            for offset in stride(from: 0, to: bytes.count, by: width) {
+                try body(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + width]), unwrapped)
+            }
+            return
+        }
+        let list = try StoredList(bytes)
+        for index in 0..<list.count {
+            let raw = try list.element(index)
+            guard element.isOptional else {
+                try body(raw, unwrapped)
+                continue
+            }
+            guard let tag = raw.first, tag <= 1 else { throw .invalidValue }
+            try body(tag == 0 ? nil : UnsafeRawBufferPointer(rebasing: raw[1...]), unwrapped)
+        }
+    }
+}
+
+
+
+extension RecordView {
+    static func uuidText(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> String {
+        try UUID.load(bytes).uuidString
+    }
+}

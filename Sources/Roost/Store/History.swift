@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+internal import RoostLMDB
+
+/// The change log in the file: one entry a commit, by its sequence, for a bounded span (SPEC.md, "History").
+struct History {
+    static let maximumEntries = 10_000
+    static let maximumBytes = 64 << 20
+    /// IDs kept exactly for each entity of one commit.
+    static let maximumRows = 10_000
+
+    let database: Database
+
+    /// Appends the entry and drops the oldest ones beyond the bounds. `size` is the total of all entries' bytes, which
+    /// the caller keeps in the file.
+    func append(
+        sequence: UInt64, nonce: UInt64, origin: UInt64, changes: [EntityChanges], size: inout UInt64,
+        in transaction: Transaction
+    ) throws {
+        let entry = Self.encode(nonce: nonce, origin: origin, changes: changes)
+        try Self.withKey(sequence) { key in
+            _ = try entry.withUnsafeBytes { try transaction.put(database, key: key, value: $0) }
+        }
+        size += UInt64(entry.count)
+        var entries = try transaction.statistics(of: database).entries
+        while entries > Self.maximumEntries || (size > UInt64(Self.maximumBytes) && entries > 1) {
+            // The key must outlive the cursor's page, which the delete changes.
+            guard let oldest = try oldest(in: transaction) else { break }
+            _ = try oldest.key.withUnsafeBytes { try transaction.delete(database, key: $0) }
+            size -= min(size, UInt64(oldest.byteCount))
+            entries -= 1
+        }
+    }
+
+    private func oldest(in transaction: Transaction) throws -> (key: [UInt8], byteCount: Int)? {
+        var cursor = try transaction.cursor(database)
+        guard try cursor.first() else { return nil }
+        return (Array(cursor.key), cursor.value.count)
+    }
+
+    /// The first and last sequence that the history holds.
+    func bounds(in transaction: Transaction) throws -> ClosedRange<UInt64>? {
+        var cursor = try transaction.cursor(database)
+        guard try cursor.first(), let first = Self.sequence(cursor.key) else { return nil }
+        guard try cursor.last(), let last = Self.sequence(cursor.key), first <= last else { return nil }
+        return first...last
+    }
+
+    static func withKey<Result>(
+        _ sequence: UInt64, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try withUnsafeBytes(of: sequence.bigEndian, body)
+    }
+
+    private static func sequence(_ key: UnsafeRawBufferPointer) -> UInt64? {
+        key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : nil
+    }
+
+    // MARK: Entries
+
+    static func encode(nonce: UInt64, origin: UInt64, changes: [EntityChanges], at time: Date = Date()) -> [UInt8] {
+        var bytes: [UInt8] = [1, 0]
+        func append(_ value: some FixedWidthInteger) {
+            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        append(UInt16(clamping: changes.count))
+        append(nonce)
+        append(origin)
+        append(time.timeIntervalSinceReferenceDate.bitPattern)
+        for entity in changes {
+            let exact = entity.isComplete && entity.rows.count <= maximumRows
+            append(UInt32(entity.entity))
+            append(UInt32(exact ? entity.rows.count : Int(UInt32.max)))
+            guard exact else { continue }
+            for row in entity.rows {
+                bytes.append(row.kind.rawValue)
+                bytes.append(UInt8(row.key.count))
+                bytes.append(contentsOf: row.key)
+                if row.kind == .updated { append(row.fields.bits) }
+            }
+        }
+        return bytes
+    }
+
+    struct Entry: Equatable {
+        struct Row: Equatable {
+            var kind: EntityChanges.Kind
+            var key: [UInt8]
+            var fields: UInt64
+        }
+        var nonce: UInt64
+        var origin: UInt64
+        var time: Date
+        /// By entity number; nil rows mean "many".
+        var entities: [(entity: Int, rows: [Row]?)]
+
+        static func == (a: Entry, b: Entry) -> Bool {
+            a.nonce == b.nonce && a.origin == b.origin && a.time == b.time
+                && a.entities.map(\.entity) == b.entities.map(\.entity)
+                && a.entities.map(\.rows) == b.entities.map(\.rows)
+        }
+    }
+
+    func entry(_ sequence: UInt64, in transaction: Transaction) throws -> Entry? {
+        try Self.withKey(sequence) { key in
+            guard let bytes = try transaction.get(database, key) else { return nil }
+            guard let entry = Self.decode(bytes) else {
+                throw StoreError(.damaged, "The history entry of commit \(sequence) cannot be read.")
+            }
+            return entry
+        }
+    }
+
+    /// Nil for anything that is not an entry of this version.
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> Entry? {
+        var offset = 0
+        func read<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type) -> T? {
+            guard offset + MemoryLayout<T>.size <= bytes.count else { return nil }
+            defer { offset += MemoryLayout<T>.size }
+            return T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+        }
+        guard read(UInt8.self) == 1, read(UInt8.self) == 0, let count = read(UInt16.self),
+            let nonce = read(UInt64.self), let origin = read(UInt64.self), let time = read(UInt64.self)
+        else { return nil }
+        var entry = Entry(
+            nonce: nonce, origin: origin, time: Date(timeIntervalSinceReferenceDate: Double(bitPattern: time)),
+            entities: [])
+        for _ in 0..<count {
+            guard let entity = read(UInt32.self), let rowCount = read(UInt32.self) else { return nil }
+            if rowCount == .max {
+                entry.entities.append((Int(entity), nil))
+                continue
+            }
+            var rows: [Entry.Row] = []
+            for _ in 0..<rowCount {
+                guard let kind = read(UInt8.self).flatMap(EntityChanges.Kind.init), let length = read(UInt8.self),
+                    offset + Int(length) <= bytes.count
+                else { return nil }
+                let key = Array(bytes[offset..<offset + Int(length)])
+                offset += Int(length)
+                var fields: UInt64 = 0
+                if kind == .updated {
+                    guard let bits = read(UInt64.self) else { return nil }
+                    fields = bits
+                }
+                rows.append(Entry.Row(kind: kind, key: key, fields: fields))
+            }
+            entry.entities.append((Int(entity), rows))
+        }
+        return entry
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RoostLMDB
+
+/// One snapshot of the store, in which several fetches see the same state.
+///
+/// Handed to the closure of `Store.read`; it ends with the closure and cannot be kept.
+public struct ReadTransaction: ~Copyable, SnapshotReading {
+    let store: Store
+    let lease: Environment.ReadLease
+
+    init(store: Store, lease: Environment.ReadLease) {
+        self.store = store
+        self.lease = lease
+    }
+
+    deinit { store.engine.environment.endRead(lease) }
+
+    public var context: SnapshotContext { SnapshotContext(store: store, transaction: lease.transaction) }
+}
+
+/// What every transaction can do: `ReadTransaction` and `WriteTransaction` conform.
+///
+/// A write transaction sees its own changes.
+public protocol SnapshotReading: ~Copyable {
+    /// Where the reading happens.
+    var context: SnapshotContext { get }
+}
+
+/// The store and the snapshot that a transaction reads. Nothing in it is for callers.
+public struct SnapshotContext {
+    let store: Store
+    let transaction: Transaction
+
+    init(store: Store, transaction: Transaction) {
+        self.store = store
+        self.transaction = transaction
+    }
+
+    @usableFromInline
+    func state(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityState {
+        guard let binding = store.binding(type) else { throw StoreError.unknownEntity(name()) }
+        return binding.state
+    }
+
+    /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).
+    @usableFromInline
+    func record(_ state: EntityState, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
+        do {
+            return try transaction.get(state.records, key)
+        } catch {
+            throw StoreError(error, engine: store.engine)
+        }
+    }
+}
+
+extension SnapshotReading where Self: ~Copyable {
+    /// The object with this ID, or nil. One B-tree descent and one decoding.
+    @inlinable
+    public func get<T: Entity>(_ type: T.Type, id: T.ID) throws -> T? {
+        let context = context
+        let state = try context.state(ObjectIdentifier(type), T.entityName)
+        return try id.withKey { key in
+            guard let record = try context.record(state, key) else { return nil }
+            return try T.decoded(key: key, record: record, state: state)
+        }
+    }
+
+    /// The objects with these IDs, in the order asked for; IDs without an object are left out, and one given twice appears
+    /// twice. One B-tree descent an ID.
+    @inlinable
+    public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID>) throws -> [T] {
+        let context = context
+        let state = try context.state(ObjectIdentifier(type), T.entityName)
+        var objects: [T] = []
+        objects.reserveCapacity(ids.underestimatedCount)
+        for id in ids {
+            try id.withKey { key in
+                guard let record = try context.record(state, key) else { return }
+                objects.append(try T.decoded(key: key, record: record, state: state))
+            }
+        }
+        return objects
+    }
+}
+
+extension Entity {
+    /// Decodes a record, and turns a failure into an error that names entity, ID and field.
+    @inlinable
+    @inline(__always)
+    static func decoded(
+        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, state: EntityState
+    ) throws -> Self {
+        var position = 0
+        do throws(RecordFailure) {
+            var decoder = try RecordDecoder(key: key, record: record, shape: recordShape, header: state.header)
+            defer { position = decoder.position }
+            return try Self(from: &decoder)
+        } catch {
+            throw damaged(error, key: key, position: position, state: state)
+        }
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func damaged(
+        _ failure: RecordFailure, key: UnsafeRawBufferPointer, position: Int, state: EntityState
+    ) -> StoreError {
+        let fields = state.layout.fields
+        return StoreError.damagedRecord(
+            failure, entity: state.name, id: state.describeID(key),
+            field: position < fields.count ? fields[position].name : nil)
+    }
+}
+
+extension Store {
+    /// The object with this ID, or nil; in a snapshot of its own.
+    @inlinable
+    public func get<T: Entity>(_ type: T.Type, id: T.ID) throws -> T? {
+        try beginRead(file: #fileID, line: #line).get(type, id: id)
+    }
+
+    /// The asynchronous form.
+    public func get<T: Entity>(_ type: T.Type, id: T.ID) async throws -> T? {
+        try await read { tx in try tx.get(type, id: id) }
+    }
+
+    /// The objects with these IDs, in the order asked for; IDs without an object are left out.
+    @inlinable
+    public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID>) throws -> [T] {
+        try beginRead(file: #fileID, line: #line).get(type, ids: ids)
+    }
+
+    /// The asynchronous form.
+    public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID> & Sendable) async throws -> [T] {
+        try await read { tx in try tx.get(type, ids: ids) }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+internal import RoostLMDB
+
+extension Store {
+    // MARK: Reading
+
+    /// Runs `body` on one snapshot, on this thread. A read inside a read joins it.
+    ///
+    /// Waits while `Options.readerLimit` other reads are running, never for the writer.
+    @inlinable
+    public func read<Result>(
+        file: StaticString = #fileID, line: UInt = #line, _ body: (borrowing ReadTransaction) throws -> Result
+    ) throws -> Result {
+        try body(beginRead(file: file, line: line))
+    }
+
+    /// Runs `body` on one snapshot, on a thread of the store's.
+    public func read<Result: Sendable>(
+        file: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
+    ) async throws -> Result {
+        try await engine.readers.run { try self.read(file: file, line: line, body) }
+    }
+
+    @usableFromInline
+    func beginRead(file: StaticString, line: UInt) throws -> ReadTransaction {
+        try verifyOpen()
+        do {
+            let lease = try engine.environment.beginRead(origin: ReaderOrigin(file: file, line: line))
+            let transaction = ReadTransaction(store: self, lease: lease)
+            try engine.verifyGeneration(lease.transaction)
+            return transaction
+        } catch {
+            throw StoreError.wrapping(error, engine: engine)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Runs `body` in one atomic transaction and commits it. When `body` throws, nothing happened.
+    ///
+    /// Writers wait for each other, also across processes. The caller's thread waits until the commit stands. Throws
+    /// `nestedWrite` inside another write of the same store.
+    public func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
+        try verifyOpen()
+        return try engine.write { session in try body(WriteTransaction(store: self, session: session)) }
+    }
+
+    /// Runs `body` in one atomic transaction on the store's writer thread, and returns when the commit stands.
+    ///
+    /// When the task was cancelled before `body` began, nothing happens and `CancellationError` is thrown; from then on it
+    /// runs to its end.
+    public func write<Result: Sendable>(
+        _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
+    ) async throws -> Result {
+        try Task.checkCancellation()
+        guard !engine.environment.options.isReadOnly else { throw StoreError.readOnly }
+        let cancellation = CancellationFlag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                engine.writer.async {
+                    continuation.resume(
+                        with: Swift.Result {
+                            if cancellation.isSet { throw CancellationError() }
+                            try self.verifyOpen()
+                            return try self.engine.perform { session in
+                                try body(WriteTransaction(store: self, session: session))
+                            }
+                        })
+                }
+            }
+        } onCancel: {
+            cancellation.set()
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+internal import RoostLMDB
+import Synchronization
+
+/// An open store: a directory with a file of objects, shared by any number of threads and processes.
+///
+/// ```swift
+/// let store = try await Store.open(at: url, entities: City.self, Country.self)
+/// try await store.write { tx in try tx.insert(city) }
+/// let city = try await store.get(City.self, id: 42)
+/// ```
+///
+/// Readers see the last commit at the moment they begin, and never wait for the writer. Writers run one at a time, each in
+/// one atomic transaction.
+///
+/// Every operation has a synchronous form, which runs on the caller's thread (a write: while the caller waits), and an
+/// asynchronous one, which runs on a thread of the store's and suspends the caller. In an asynchronous function Swift
+/// takes the latter.
+///
+/// Opening a store that is open in this process already, by whatever path, shares everything but the `Store` value.
+///
+/// Mutable state: `lifecycle` (mutex), which holds whether `close` was called and who is to be told.
+public final class Store: Sendable {
+    /// How a store is opened. Everyone in a process who opens one file must use the same options.
+    public struct Options: Sendable, Equatable {
+        /// How much a commit waits for the disk.
+        public var durability: Durability
+        /// Bytes that the file may grow to. Nil leaves it at 1 TiB of address space, or what the system grants.
+        public var maximumSize: Int?
+        /// Opens an existing store without the right to change it.
+        public var isReadOnly: Bool
+        /// How many reads may run at once; more wait for a place. At least 1.
+        public var readerLimit: Int
+
+        /// The defaults: full durability, the largest map, 32 readers.
+        public init(
+            durability: Durability = .full, maximumSize: Int? = nil, isReadOnly: Bool = false, readerLimit: Int = 32
+        ) {
+            self.durability = durability
+            self.maximumSize = maximumSize
+            self.isReadOnly = isReadOnly
+            self.readerLimit = max(1, readerLimit)
+        }
+    }
+
+    /// What a power failure can take. A crash of the program alone takes nothing in any mode.
+    public enum Durability: Sendable {
+        /// A commit returns when it is on the disk (two fsyncs).
+        case full
+        /// The last commit may be lost, the file is never damaged (one fsync).
+        case relaxed
+        /// Anything may be lost and the file damaged: for benchmarks and data that can be made again (no fsync).
+        case unsafe
+    }
+
+    private struct Lifecycle {
+        var isClosed = false
+        var observations: [ObjectIdentifier: any Closable] = [:]
+    }
+
+    let engine: Engine
+    let bindings: ContiguousArray<EntityBinding>
+    private let lifecycle = Mutex(Lifecycle())
+
+    private init(engine: Engine, bindings: ContiguousArray<EntityBinding>) {
+        self.engine = engine
+        self.bindings = bindings
+    }
+
+    deinit { close(inBackground: true) }
+
+    // MARK: Opening
+
+    /// Opens the store at `url`, a directory by custom named `Name.roost`, and creates it where there is none.
+    ///
+    /// Entities that the store does not know are added to its catalog. One that it knows otherwise throws
+    /// `schemaMismatch`; a path that is not a store's throws `notAStore`, and nothing at it is touched.
+    public static func open(
+        at url: URL, options: Options = Options(), entities: any Entity.Type...
+    ) throws -> Store {
+        try open(at: url, options: options, entities: entities)
+    }
+
+    /// The asynchronous form.
+    public static func open(
+        at url: URL, options: Options = Options(), entities: any Entity.Type...
+    ) async throws -> Store {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try open(at: url, options: options, entities: entities) })
+            }
+        }
+    }
+
+    static func open(at url: URL, options: Options, entities: [any Entity.Type]) throws -> Store {
+        guard url.isFileURL else {
+            throw StoreError(.notFound, "A store is a directory: \(url) is not a file URL.", path: url.absoluteString)
+        }
+        let path = url.path
+        try verifyPlace(path)
+        var schemas: [EntitySchema] = []
+        for entity in entities { schemas.append(try EntitySchema(entity)) }
+        let (engine, states) = try Engine.open(path: path, options: options, schemas: schemas)
+        var bindings: ContiguousArray<EntityBinding> = []
+        for (entity, state) in zip(entities, states) { bindings.append(EntityBinding(entity, state: state)) }
+        return Store(engine: engine, bindings: bindings)
+    }
+
+    /// Refuses what would make a new store in the middle of somebody else's files.
+    private static func verifyPlace(_ path: String) throws {
+        let files = FileManager.default
+        var isDirectory: ObjCBool = false
+        guard files.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
+        guard isDirectory.boolValue else {
+            throw StoreError(.notAStore, "\(path) is not a Roost store: a store is a directory.", path: path)
+        }
+        guard let names = try? files.contentsOfDirectory(atPath: path), !names.contains("data.mdb") else { return }
+        guard names.allSatisfy({ $0 == "lock.mdb" || $0 == "roost.lock" }) else {
+            throw StoreError(.notAStore, "\(path) is not a Roost store, but a directory with other files.", path: path)
+        }
+    }
+
+    // MARK: Closing
+
+    /// Closes the store: its observations end, and the last `Store` of a file waits for the running transactions and closes
+    /// it. Later use throws `storeClosed`. Closing twice does nothing. Throws `storeBusy` inside one of the store's own
+    /// transactions, which would wait for itself. A store that is released without it closes by itself.
+    public func close() throws {
+        guard !engine.environment.isBusyOnThisThread else {
+            throw StoreError(.storeBusy, "The store cannot be closed from inside one of its own transactions.")
+        }
+        close(inBackground: false)
+    }
+
+    private func close(inBackground: Bool) {
+        let observations = lifecycle.withLock { state -> [any Closable]? in
+            if state.isClosed { return nil }
+            state.isClosed = true
+            let observations = Array(state.observations.values)
+            state.observations = [:]
+            return observations
+        }
+        guard let observations else { return }
+        for observation in observations { observation.close() }
+        let engine = engine
+        if inBackground {
+            // The last reference may go away anywhere, also inside a transaction, which must not wait for itself.
+            DispatchQueue.global().async { engine.release() }
+        } else {
+            engine.release()
+        }
+    }
+
+    var isClosed: Bool { lifecycle.withLock { $0.isClosed } }
+
+    @usableFromInline
+    func verifyOpen() throws {
+        if isClosed { throw StoreError.storeClosed }
+    }
+
+    /// Ties an observation's life to the store's. Throws when the store is closed already.
+    func add(_ observation: any Closable) throws {
+        try lifecycle.withLock { state in
+            if state.isClosed { throw StoreError.storeClosed }
+            state.observations[ObjectIdentifier(observation)] = observation
+        }
+    }
+
+    func remove(_ observation: any Closable) {
+        lifecycle.withLock { _ = $0.observations.removeValue(forKey: ObjectIdentifier(observation)) }
+    }
+
+    // MARK: Entities
+
+    @usableFromInline
+    @inline(__always)
+    func binding(_ type: ObjectIdentifier) -> EntityBinding? {
+        for binding in bindings where binding.type == type { return binding }
+        return nil
+    }
+
+    func binding<T: Entity>(of type: T.Type) throws -> EntityBinding {
+        guard let binding = binding(ObjectIdentifier(type)) else { throw StoreError.unknownEntity(T.entityName) }
+        return binding
+    }
+}
+
+/// What ends when its store is closed.
+protocol Closable: AnyObject, Sendable {
+    func close()
+}

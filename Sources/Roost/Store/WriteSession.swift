@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RoostLMDB
+
+/// One write transaction's working state: the buffers it encodes into and the changes it made. Confined to the thread that
+/// runs the transaction.
+@usableFromInline
+final class WriteSession {
+    let engine: Engine
+    let transaction: Transaction
+    @usableFromInline var encoder = RecordEncoder()
+    private(set) var changes: ChangeRecorder
+    private var oldRecord: [UInt8] = []
+    private var oldKey = KeyBytes()
+    private var newKey = KeyBytes()
+    /// How the number of cut keys of each index changed, by database.
+    private var inexactChange: [Int: Int] = [:]
+
+    init(engine: Engine, transaction: Transaction, keepsNewImages: Bool) {
+        self.engine = engine
+        self.transaction = transaction
+        changes = ChangeRecorder(keepsNewImages: keepsNewImages)
+    }
+
+    @usableFromInline
+    enum Existing: Sendable {
+        /// `insert`: an object with this ID is an error.
+        case refuse
+        /// `upsert`.
+        case replace
+        /// `update`: no object with this ID is an error.
+        case require
+    }
+
+    /// Stores a record and its index entries. `record` must not point into the map.
+    @usableFromInline
+    func put(
+        _ state: EntityState, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, existing: Existing
+    ) throws {
+        do {
+            if existing == .refuse {
+                guard try transaction.put(state.records, key: key, value: record, overwrite: false) else {
+                    throw StoreError(
+                        .alreadyExists,
+                        "\(state.name) \(state.describeID(key)) exists already: use upsert to replace it.",
+                        entity: state.name, id: state.describeID(key))
+                }
+                try reindex(state, key: key, old: nil, new: record)
+                changes.record(state, key: key, old: nil, new: record)
+                return
+            }
+            let exists = try copyExisting(state, key)
+            if !exists && existing == .require { throw Self.notFound(state, key) }
+            try transaction.put(state.records, key: key, value: record)
+            try oldRecord.withUnsafeBytes { bytes in
+                try reindex(state, key: key, old: exists ? bytes : nil, new: record)
+                changes.record(state, key: key, old: exists ? bytes : nil, new: record)
+            }
+        } catch let error as LMDBError {
+            throw StoreError(error, engine: engine)
+        }
+    }
+
+    /// Removes an object and its index entries. False when there is none.
+    @usableFromInline
+    func delete(_ state: EntityState, key: UnsafeRawBufferPointer) throws -> Bool {
+        do {
+            guard try copyExisting(state, key) else { return false }
+            try transaction.delete(state.records, key: key)
+            try oldRecord.withUnsafeBytes { bytes in
+                try reindex(state, key: key, old: bytes, new: nil)
+                changes.record(state, key: key, old: bytes, new: nil)
+            }
+            return true
+        } catch let error as LMDBError {
+            throw StoreError(error, engine: engine)
+        }
+    }
+
+    /// Copies the present record into `oldRecord`: the next put may move what the map shows.
+    private func copyExisting(_ state: EntityState, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
+        guard let bytes = try transaction.get(state.records, key) else { return false }
+        oldRecord.removeAll(keepingCapacity: true)
+        oldRecord.append(contentsOf: bytes)
+        return true
+    }
+
+    static func notFound(_ state: EntityState, _ key: UnsafeRawBufferPointer) -> StoreError {
+        StoreError(
+            .objectNotFound, "There is no \(state.name) \(state.describeID(key)).", entity: state.name,
+            id: state.describeID(key))
+    }
+
+    // MARK: Indexes
+
+    private func reindex(
+        _ state: EntityState, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, new: UnsafeRawBufferPointer?
+    ) throws {
+        if state.indexes.isEmpty { return }
+        do {
+            let before = try old.map { try RecordView(key: key, record: $0, layout: state.layout) }
+            let after = try new.map { try RecordView(key: key, record: $0, layout: state.layout) }
+            for index in state.indexes {
+                if index.isEach {
+                    try reindexElements(index, before, after)
+                } else {
+                    try reindexFields(index, before, after)
+                }
+            }
+        } catch {
+            // The record is written and its entries are not: the transaction can only abort (hazard 24).
+            transaction.poison(error as? LMDBError ?? LMDBError(code: SystemCode.invalid, operation: "reindex"))
+            if let failure = error as? RecordFailure {
+                throw StoreError.damagedRecord(failure, entity: state.name, id: state.describeID(key), field: nil)
+            }
+            throw error
+        }
+    }
+
+    private func reindexFields(_ index: IndexState, _ before: RecordView?, _ after: RecordView?) throws {
+        oldKey.removeAll()
+        newKey.removeAll()
+        let oldIsExact = try before.map { try index.appendKey(of: $0, to: &oldKey) } ?? true
+        let newIsExact = try after.map { try index.appendKey(of: $0, to: &newKey) } ?? true
+        if before != nil && after != nil && oldKey.bytes == newKey.bytes { return }
+        if before != nil {
+            _ = try oldKey.withUnsafeBytes { try transaction.delete(index.database, key: $0) }
+            if !oldIsExact { inexactChange[index.databaseNumber, default: 0] -= 1 }
+        }
+        if after != nil {
+            _ = try newKey.withUnsafeBytes { try transaction.put(index.database, key: $0, value: Self.noBytes) }
+            if !newIsExact { inexactChange[index.databaseNumber, default: 0] += 1 }
+        }
+    }
+
+    private func reindexElements(_ index: IndexState, _ before: RecordView?, _ after: RecordView?) throws {
+        // Equal elements have one entry; the flag says whether its key is exact.
+        var old: [[UInt8]: Bool] = [:]
+        var new: [[UInt8]: Bool] = [:]
+        if let before { try index.forEachElementKey(of: before, using: &oldKey) { old[$0] = $1 } }
+        if let after { try index.forEachElementKey(of: after, using: &newKey) { new[$0] = $1 } }
+        for (key, isExact) in old where new[key] == nil {
+            _ = try key.withUnsafeBytes { try transaction.delete(index.database, key: $0) }
+            if !isExact { inexactChange[index.databaseNumber, default: 0] -= 1 }
+        }
+        for (key, isExact) in new where old[key] == nil {
+            _ = try key.withUnsafeBytes { try transaction.put(index.database, key: $0, value: Self.noBytes) }
+            if !isExact { inexactChange[index.databaseNumber, default: 0] += 1 }
+        }
+    }
+
+    private static var noBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
+    // MARK: The end
+
+    /// Writes the counts of cut keys and returns the net changes.
+    func finish() throws -> [EntityChanges] {
+        let net = try changes.finish(in: transaction)
+        for (database, change) in inexactChange where change != 0 {
+            let count = try engine.main.count(.inexactKeys(of: database), in: transaction)
+            let changed = max(0, Int(clamping: count) + change)
+            try engine.main.setCount(.inexactKeys(of: database), UInt64(changed), in: transaction)
+        }
+        return net
+    }
+
+    /// The next free ID of a counter that only grows. `last` is the greatest ID in use.
+    func nextID(_ state: EntityState, after last: UInt64) throws -> UInt64 {
+        let counter = max(try engine.main.count(.nextID(of: state.number), in: transaction), last)
+        guard counter < UInt64.max else {
+            throw StoreError(.idsExhausted, "\(state.name) has used up its IDs.", entity: state.name)
+        }
+        try engine.main.setCount(.nextID(of: state.number), counter + 1, in: transaction)
+        return counter + 1
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RoostLMDB
+
+/// The store's one running write. What it changes becomes visible to others as a whole, when it commits, or not at all.
+///
+/// Handed to the closure of `Store.write`; it ends with the closure and cannot be kept. After an error of the storage
+/// itself (a full store, a full disk) it can only fail: every later operation throws, and so does the commit.
+public struct WriteTransaction: ~Copyable, SnapshotReading {
+    let store: Store
+    @usableFromInline let session: WriteSession
+
+    init(store: Store, session: WriteSession) {
+        self.store = store
+        self.session = session
+    }
+
+    public var context: SnapshotContext { SnapshotContext(store: store, transaction: session.transaction) }
+
+    // MARK: Storing
+
+    /// Stores a new object. Throws `alreadyExists` when there is one with its ID; nothing has changed then, and the
+    /// transaction can go on.
+    @inlinable
+    public func insert<T: Entity>(_ object: T) throws {
+        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        try session.put(object, state, .refuse)
+    }
+
+    /// Stores new objects, in their order.
+    @inlinable
+    public func insert<T: Entity>(contentsOf objects: some Sequence<T>) throws {
+        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        for object in objects { try session.put(object, state, .refuse) }
+    }
+
+    /// Stores an object, in the place of the one with its ID if there is one.
+    @inlinable
+    public func upsert<T: Entity>(_ object: T) throws {
+        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        try session.put(object, state, .replace)
+    }
+
+    /// Stores objects, each in the place of the one with its ID if there is one.
+    @inlinable
+    public func upsert<T: Entity>(contentsOf objects: some Sequence<T>) throws {
+        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        for object in objects { try session.put(object, state, .replace) }
+    }
+
+    /// Changes the object with this ID by `change` and returns the new one. Throws `objectNotFound` when there is none, and
+    /// `idChanged` when `change` sets another `id`. What `change` throws passes through, and nothing has changed.
+    @inlinable
+    @discardableResult
+    public func update<T: Entity>(_ type: T.Type, id: T.ID, _ change: (inout T) throws -> Void) throws -> T {
+        guard var object = try get(type, id: id) else { throw session.notFound(type, id) }
+        try change(&object)
+        guard object.id == id else { throw session.idChanged(type, from: id, to: object.id) }
+        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        try session.put(object, state, .require)
+        return object
+    }
+
+    /// Replaces an object that exists. Throws `objectNotFound` when there is none with its ID.
+    @inlinable
+    public func update<T: Entity>(_ object: T) throws {
+        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        try session.put(object, state, .require)
+    }
+
+    // MARK: Deleting
+
+    /// Removes the object with this ID. Returns whether there was one.
+    @discardableResult
+    public func delete<T: Entity>(_ type: T.Type, id: T.ID) throws -> Bool {
+        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        return try id.withKey { key in try session.delete(state, key: key) }
+    }
+
+    // MARK: IDs
+
+    /// An ID that no object has and that this function never gave before: one more than the greatest in use or given so
+    /// far. The counter is part of the transaction and of the file.
+    public func nextID<T: Entity>(_ type: T.Type) throws -> T.ID where T.ID: FixedWidthInteger {
+        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        do {
+            let last = try lastID(state, T.ID.self)
+            let next = try session.nextID(state, after: UInt64(clamping: max(0, last)))
+            guard let id = T.ID(exactly: next) else {
+                throw StoreError(
+                    .idsExhausted, "\(T.entityName) has used up the IDs of type \(T.ID.self).", entity: T.entityName)
+            }
+            return id
+        } catch {
+            throw StoreError.wrapping(error, engine: store.engine)
+        }
+    }
+
+    private func lastID<ID: EntityID & FixedWidthInteger>(_ state: EntityState, _: ID.Type) throws -> ID {
+        var cursor = try session.transaction.cursor(state.records)
+        return try cursor.last() ? try ID.load(key: cursor.key) : 0
+    }
+}
+
+extension WriteSession {
+    @inlinable
+    @inline(__always)
+    func put<T: Entity>(_ object: T, _ state: EntityState, _ existing: Existing) throws {
+        try object.id.withKey { key in
+            encoder.begin(T.recordShape, state.header)
+            object.encode(to: &encoder)
+            encoder.seal(key: key)
+            try put(state, key: key, record: encoder.record, existing: existing)
+        }
+    }
+
+    @usableFromInline
+    func notFound<T: Entity>(_ type: T.Type, _ id: T.ID) -> StoreError {
+        StoreError(.objectNotFound, "There is no \(T.entityName) \(id).", entity: T.entityName, id: "\(id)")
+    }
+
+    @usableFromInline
+    func idChanged<T: Entity>(_ type: T.Type, from old: T.ID, to new: T.ID) -> StoreError {
+        StoreError(
+            .idChanged,
+            "The update of \(T.entityName) \(old) sets its id to \(new): delete the object and insert another.",
+            entity: T.entityName, id: "\(old)")
+    }
+}

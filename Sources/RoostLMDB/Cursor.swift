@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRoostLMDB
+
+/// A position in one database. Non-copyable: it closes when its scope ends, also by a thrown error (hazard 35), and so
+/// before the transaction that opened it.
+package struct Cursor: ~Copyable {
+    private let handle: OpaquePointer
+    private let transaction: Transaction
+    private let role: Database.Role
+
+    /// The entry that the cursor stands on; meaningful after a move that returned true.
+    package private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
+    package private(set) var value = UnsafeRawBufferPointer(start: nil, count: 0)
+
+    init(handle: OpaquePointer, transaction: Transaction, role: Database.Role) {
+        self.handle = handle
+        self.transaction = transaction
+        self.role = role
+    }
+
+    deinit { mdb_cursor_close(handle) }
+
+    package mutating func first() throws(LMDBError) -> Bool { try move(MDB_FIRST) }
+    package mutating func last() throws(LMDBError) -> Bool { try move(MDB_LAST) }
+    package mutating func next() throws(LMDBError) -> Bool { try move(MDB_NEXT) }
+    package mutating func previous() throws(LMDBError) -> Bool { try move(MDB_PREV) }
+
+    /// Stands on the first entry whose key is not below `bound`.
+    package mutating func seek(atLeast bound: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
+        if bound.isEmpty { return try first() }
+        return try move(MDB_SET_RANGE, from: bound)
+    }
+
+    /// Stands on the last entry whose key is below `bound`.
+    package mutating func seek(below bound: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
+        if bound.isEmpty { return false }
+        // The entry at or above the bound is not one of the caller's: only the one before it is counted.
+        let code = position(MDB_SET_RANGE, from: bound)
+        if code == MDB_NOTFOUND { return try last() }
+        try check(code, "mdb_cursor_get")
+        return try previous()
+    }
+
+    /// Stands on `exact`. False, with the position undefined, when it is not there.
+    package mutating func seek(exactly exact: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
+        try move(MDB_SET_KEY, from: exact)
+    }
+
+    @inline(__always)
+    private mutating func move(
+        _ operation: MDB_cursor_op, from start: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) throws(LMDBError) -> Bool {
+        let code = position(operation, from: start)
+        if code == MDB_SUCCESS {
+            transaction.counters.count(role)
+            return true
+        }
+        if code == MDB_NOTFOUND { return false }
+        throw failure(code, "mdb_cursor_get")
+    }
+
+    @inline(__always)
+    private mutating func position(_ operation: MDB_cursor_op, from start: UnsafeRawBufferPointer) -> Int32 {
+        var keyValue = MDB_val(start)
+        var dataValue = MDB_val()
+        let code = mdb_cursor_get(handle, &keyValue, &dataValue, operation)
+        if code == MDB_SUCCESS {
+            key = keyValue.buffer
+            value = dataValue.buffer
+        }
+        return code
+    }
+}

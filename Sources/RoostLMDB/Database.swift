@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRoostLMDB
+
+/// A handle of one named database, opened once when the environment is opened (hazard 15) and valid until it closes.
+package struct Database: Sendable, Equatable {
+    /// What the database holds, so that the counters can tell records from index entries.
+    package enum Role: Sendable {
+        /// Objects by ID.
+        case records
+        /// Entries of a secondary index.
+        case index
+        /// The catalog, the commit sequence, the history.
+        case housekeeping
+    }
+
+    let handle: UInt32
+    package let role: Role
+}
+
+/// Size and shape of one database, as LMDB keeps them.
+package struct DatabaseStatistics: Sendable {
+    package let entries: Int
+    package let depth: Int
+    package let pages: Int
+    package let pageSize: Int
+}
+
+/// What one transaction did, counted in the cursor and get calls of this module and nowhere else.
+package struct Counters: Sendable, Equatable {
+    /// Records fetched or passed by a cursor, filtered out or not.
+    package var recordsRead = 0
+    /// Index entries that a cursor stood on.
+    package var entriesVisited = 0
+
+    package init() {}
+
+    package static func - (after: Counters, before: Counters) -> Counters {
+        var difference = Counters()
+        difference.recordsRead = after.recordsRead - before.recordsRead
+        difference.entriesVisited = after.entriesVisited - before.entriesVisited
+        return difference
+    }
+
+    @inline(__always)
+    mutating func count(_ role: Database.Role) {
+        switch role {
+        case .records: recordsRead += 1
+        case .index: entriesVisited += 1
+        case .housekeeping: break
+        }
+    }
+}

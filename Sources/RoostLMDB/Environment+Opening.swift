@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRoostLMDB
+import Foundation
+
+/// Every environment that this process has open, by the identity of its data file (hazard 1).
+///
+/// `environments` is guarded by `lock`, which is held for the whole of an open and of a close: neither is frequent, and
+/// an open that raced a close of the same file would be hazard 1 again.
+private final class Registry: @unchecked Sendable {
+    static let shared = Registry()
+    let lock = NSRecursiveLock()
+    var environments: [FileIdentity: Environment] = [:]
+}
+
+extension Environment {
+    package enum OpenError: Error {
+        case lmdb(LMDBError)
+        /// The directory or its files could not be made or reached; `errno` and the path.
+        case system(Int32, path: String)
+        /// This process has the file open with other options.
+        case optionsDiffer
+        /// The data file has more than one name: two names would have two lock files.
+        case hardLinked
+        /// No address space for a map of even the file's size.
+        case noAddressSpace(tried: Int)
+    }
+
+    package static func dataFile(in directory: String) -> String { directory + "/data.mdb" }
+
+    /// The default map: address space, not disk or memory. Never grown in practice (hazard 7).
+    package static let defaultMapSize = 1 << 40
+
+    /// Opens the environment in `directory`, or hands out the one that this process has open already.
+    ///
+    /// `inspect` looks at the files before LMDB does (hazard 27); it runs only when the data file exists and this process
+    /// has not opened it. `prepare` runs for every open, once the environment is open, still under the registry's lock;
+    /// when it throws the environment is released again.
+    package static func open<Prepared>(
+        directory: String, options: Options, inspect: () throws -> Void,
+        prepare: (Environment) throws -> Prepared
+    ) throws -> Prepared {
+        let registry = Registry.shared
+        registry.lock.lock()
+        defer { registry.lock.unlock() }
+
+        let environment: Environment
+        if let identity = FileIdentity.of(dataFile(in: directory)) {
+            guard identity.links == 1 else { throw OpenError.hardLinked }
+            if let open = registry.environments[identity] {
+                guard open.options == options else { throw OpenError.optionsDiffer }
+                open.retainUser()
+                environment = open
+            } else {
+                try inspect()
+                environment = try make(directory: directory, options: options)
+            }
+        } else {
+            if options.isReadOnly { throw OpenError.system(ENOENT, path: dataFile(in: directory)) }
+            if mkdir(directory, 0o755) != 0 && errno != EEXIST { throw OpenError.system(errno, path: directory) }
+            environment = try make(directory: directory, options: options)
+        }
+        registry.environments[environment.identity] = environment
+        do {
+            return try prepare(environment)
+        } catch {
+            close(environment)
+            throw error
+        }
+    }
+
+    /// Gives up one use of the environment; the last one waits for the live transactions and closes the file. Must not be
+    /// called inside a transaction of it: see `isBusyOnThisThread`.
+    package static func close(_ environment: Environment) {
+        let registry = Registry.shared
+        registry.lock.lock()
+        defer { registry.lock.unlock() }
+        guard environment.releaseUser() else { return }
+        environment.shutDown()
+        registry.environments[environment.identity] = nil
+    }
+
+    private static func make(directory: String, options: Options) throws(OpenError) -> Environment {
+        var size = mapSize(for: options)
+        let smallest = max(fileSize(dataFile(in: directory)), 1 << 20)
+        while true {
+            do throws(LMDBError) {
+                return try make(directory: directory, options: options, mapSize: size)
+            } catch {
+                if error.code == ENOMEM {
+                    // Hazard 8: `ulimit -v`, valgrind and the sanitizers refuse large maps.
+                    if size / 2 < smallest { throw .noAddressSpace(tried: size) }
+                    size /= 2
+                } else if error.code > 0 {
+                    throw .system(error.code, path: directory)
+                } else {
+                    throw .lmdb(error)
+                }
+            }
+        }
+    }
+
+    private static func make(
+        directory: String, options: Options, mapSize: Int
+    ) throws(LMDBError) -> Environment {
+        var created: OpaquePointer?
+        try check(mdb_env_create(&created), "mdb_env_create")
+        guard let handle = created else { throw failure(MDB_PANIC, "mdb_env_create") }
+        do throws(LMDBError) {
+            try check(mdb_env_set_maxdbs(handle, UInt32(options.databaseLimit)), "mdb_env_set_maxdbs")
+            try check(mdb_env_set_mapsize(handle, mapSize), "mdb_env_set_mapsize")
+            var flags = MDB_NOTLS
+            if options.isReadOnly { flags |= MDB_RDONLY }
+            switch options.durability {
+            case .full: break
+            case .relaxed: flags |= MDB_NOMETASYNC
+            case .unsafe: flags |= MDB_NOSYNC
+            }
+            try check(mdb_env_open(handle, directory, UInt32(flags), 0o644), "mdb_env_open")
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
+        guard let identity = FileIdentity.of(dataFile(in: directory)) else {
+            mdb_env_close(handle)
+            throw failure(ENOENT, "stat")
+        }
+        let environment = Environment(directory: directory, options: options, identity: identity, handle: handle)
+        environment.clearDeadReaders()
+        return environment
+    }
+
+    /// What to ask for first: the caller's size, `ROOST_MAP_SIZE` (bytes) for tools and tests, or the default. A multiple
+    /// of 64 KiB, so that any page size divides it (hazard 28).
+    private static func mapSize(for options: Options) -> Int {
+        let wanted =
+            options.mapSize ?? ProcessInfo.processInfo.environment["ROOST_MAP_SIZE"].flatMap { Int($0) }
+            ?? defaultMapSize
+        let unit = 1 << 16
+        return max(unit, wanted / unit * unit)
+    }
+
+    private static func fileSize(_ path: String) -> Int {
+        var info = stat()
+        return stat(path, &info) == 0 ? Int(info.st_size) : 0
+    }
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRoostLMDB
+import Foundation
+import Synchronization
+
+/// An open LMDB environment, shared by everyone in this process who opened the same file (hazard 1).
+///
+/// Mutable state:
+/// - `lifecycle` (mutex): the count of users, whether it is closed, and the resident;
+/// - `writing` (lock): held by the one writer of this process; LMDB serialises the processes.
+///
+/// The `MDB_env` handle is used only between `open` and the end of `close`, which waits for every live transaction
+/// (hazard 3).
+package final class Environment: @unchecked Sendable {
+    /// How much a commit waits for the disk (hazard 31).
+    package enum Durability: Sendable, Equatable {
+        case full, relaxed, unsafe
+    }
+
+    package struct Options: Sendable, Equatable {
+        /// Bytes of address space for the map; nil takes the default. See `mapSizes`.
+        package var mapSize: Int?
+        package var durability: Durability
+        package var isReadOnly: Bool
+        /// How many read transactions may be live at once in this process.
+        package var readerLimit: Int
+        package var databaseLimit: Int
+
+        package init(
+            mapSize: Int? = nil, durability: Durability = .full, isReadOnly: Bool = false, readerLimit: Int = 32,
+            databaseLimit: Int = 4_096
+        ) {
+            self.mapSize = mapSize
+            self.durability = durability
+            self.isReadOnly = isReadOnly
+            self.readerLimit = readerLimit
+            self.databaseLimit = databaseLimit
+        }
+    }
+
+    package enum UseError: Error {
+        case lmdb(LMDBError)
+        /// The environment has been closed.
+        case closed
+        /// A write was begun on a thread that is already inside one (hazard 13).
+        case nestedWrite
+    }
+
+    private struct Lifecycle {
+        var users = 1
+        var closed = false
+        var resident: (any AnyObject & Sendable)?
+    }
+
+    package let directory: String
+    package let options: Options
+    let identity: FileIdentity
+    let handle: OpaquePointer
+    private let pool: ReaderPool
+    private let lifecycle = Mutex(Lifecycle())
+    /// Held while a write transaction runs, so that `close` can wait for it.
+    private let writing = NSLock()
+
+    init(directory: String, options: Options, identity: FileIdentity, handle: OpaquePointer) {
+        self.directory = directory
+        self.options = options
+        self.identity = identity
+        self.handle = handle
+        pool = ReaderPool(environment: handle, limit: options.readerLimit)
+    }
+
+    // MARK: Transactions
+
+    /// A snapshot on the current thread, until `endRead`. Renewing a pooled transaction takes about 50 ns.
+    package struct ReadLease {
+        package let transaction: Transaction
+        /// Nil for a read that joined an outer one.
+        fileprivate let slot: ReaderSlot?
+    }
+
+    /// Begins a read. A read inside a read of this environment on the same thread joins it; inside a write it gets a
+    /// snapshot of the last commit. Waits while all readers are in use, but not for the writer.
+    package func beginRead(origin: ReaderOrigin? = nil) throws(UseError) -> ReadLease {
+        if let joined = ThreadContext.transaction(of: self), !joined.isWrite {
+            return ReadLease(transaction: joined, slot: nil)
+        }
+        let acquired: ReaderSlot?
+        do {
+            acquired = try pool.acquire(origin: origin)
+        } catch {
+            throw .lmdb(error)
+        }
+        guard let slot = acquired else { throw .closed }
+        slot.context.outer = ThreadContext.current
+        slot.context.environment = self
+        ThreadContext.current = slot.context
+        return ReadLease(transaction: slot.transaction, slot: slot)
+    }
+
+    /// Ends a read, on the thread that began it, innermost first.
+    package func endRead(_ lease: ReadLease) {
+        guard let slot = lease.slot else { return }
+        ThreadContext.current = slot.context.outer
+        slot.context.outer = nil
+        slot.context.environment = nil
+        pool.release(slot)
+    }
+
+    /// Runs `body` on a snapshot. Throws `UseError` for what this module finds wrong, and whatever `body` throws as it is.
+    package func read<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+        let lease = try beginRead()
+        defer { endRead(lease) }
+        return try body(lease.transaction)
+    }
+
+    /// Runs `body` in a read transaction of its own that is committed, so that the databases it opens stay open.
+    package func readToOpen<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+        var began: OpaquePointer?
+        let code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &began)
+        guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
+        let result: Result
+        do {
+            result = try body(Transaction(handle: txn, isWrite: false))
+        } catch {
+            mdb_txn_abort(txn)
+            throw error
+        }
+        let committed = mdb_txn_commit(txn)
+        guard committed == MDB_SUCCESS else { throw UseError.lmdb(failure(committed, "mdb_txn_commit")) }
+        return result
+    }
+
+    /// Runs `body` in the write transaction and commits, on the current thread throughout (hazard 12). A throw from
+    /// `body`, and any write that failed inside it, aborts: nothing happened.
+    package func write<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+        if let outer = ThreadContext.transaction(of: self), outer.isWrite { throw UseError.nestedWrite }
+        writing.lock()
+        defer { writing.unlock() }
+        if lifecycle.withLock({ $0.closed }) { throw UseError.closed }
+        var began: OpaquePointer?
+        var code = mdb_txn_begin(handle, nil, 0, &began)
+        guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
+        let transaction = Transaction(handle: txn, isWrite: true)
+        let context = ThreadContext(transaction)
+        context.environment = self
+        context.outer = ThreadContext.current
+        ThreadContext.current = context
+        defer { ThreadContext.current = context.outer }
+        let result: Result
+        do {
+            result = try body(transaction)
+        } catch {
+            transaction.closeWriteCursors()
+            mdb_txn_abort(txn)
+            throw error
+        }
+        transaction.closeWriteCursors()
+        if let failure = transaction.failure {
+            mdb_txn_abort(txn)
+            throw UseError.lmdb(failure)
+        }
+        code = mdb_txn_commit(txn)
+        guard code == MDB_SUCCESS else { throw UseError.lmdb(failure(code, "mdb_txn_commit")) }
+        return result
+    }
+
+    /// Whether the current thread is inside a transaction of this environment.
+    package var isBusyOnThisThread: Bool { ThreadContext.transaction(of: self) != nil }
+
+    /// Whether the current thread is inside a write of this environment.
+    package var isWritingOnThisThread: Bool { ThreadContext.transaction(of: self)?.isWrite ?? false }
+
+    // MARK: Databases
+
+    /// Opens, or creates, databases by name in one committed transaction (hazard 15). A missing database of a
+    /// read-only environment is nil.
+    package func openDatabases(
+        _ wanted: [(name: String?, role: Database.Role)], in transaction: Transaction
+    ) throws(LMDBError) -> [Database?] {
+        var opened: [Database?] = []
+        for (name, role) in wanted {
+            var handle: MDB_dbi = 0
+            let flags = transaction.isWrite && name != nil ? UInt32(MDB_CREATE) : 0
+            let code = mdb_dbi_open(transaction.handle, name, flags, &handle)
+            if code == MDB_NOTFOUND {
+                opened.append(nil)
+                continue
+            }
+            try check(code, "mdb_dbi_open")
+            opened.append(Database(handle: handle, role: role))
+        }
+        return opened
+    }
+
+    // MARK: State of the file
+
+    /// Runs `body` while the handle is certainly open; nil once the environment is closing.
+    private func whileOpen<Result>(_ body: (OpaquePointer) -> Result?) -> Result? {
+        lifecycle.withLock { state in state.closed ? nil : body(handle) }
+    }
+
+    /// The newest committed snapshot's number, read from the map without a transaction (about 20 ns). It moves with
+    /// every commit of every process. Nil once closed.
+    package var newestSnapshotID: Int? {
+        whileOpen { handle in
+            var info = MDB_envinfo()
+            mdb_env_info(handle, &info)
+            return Int(info.me_last_txnid)
+        }
+    }
+
+    /// Bytes of address space, and bytes of the file up to its last used page. Nil once closed.
+    package var sizes: (map: Int, used: Int)? {
+        whileOpen { handle in
+            var info = MDB_envinfo()
+            var stat = MDB_stat()
+            mdb_env_info(handle, &info)
+            mdb_env_stat(handle, &stat)
+            return (Int(info.me_mapsize), (Int(info.me_last_pgno) + 1) * Int(stat.ms_psize))
+        }
+    }
+
+    /// Reader slots that are or were in use, and how many there are, over all processes. Nil once closed.
+    package var readerSlots: (used: Int, limit: Int)? {
+        whileOpen { handle in
+            var info = MDB_envinfo()
+            mdb_env_info(handle, &info)
+            return (Int(info.me_numreaders), Int(info.me_maxreaders))
+        }
+    }
+
+    /// Frees the reader slots of processes that died (hazard 9). Returns how many there were.
+    @discardableResult
+    package func clearDeadReaders() -> Int {
+        whileOpen { handle in
+            var dead: Int32 = 0
+            mdb_reader_check(handle, &dead)
+            return Int(dead)
+        } ?? 0
+    }
+
+    /// This process's longest-living reader: its age in milliseconds, its snapshot and where it began (hazard 10).
+    package var oldestReader: (age: UInt64, snapshotID: Int, origin: ReaderOrigin?)? { pool.oldest() }
+
+    /// How many commits the oldest reader of any process lags behind; nil when nobody reads.
+    package var oldestReaderLag: Int? {
+        final class Lines { var oldest: Int? }
+        let lines = Lines()
+        let context = Unmanaged.passUnretained(lines).toOpaque()
+        // The only account that LMDB gives of other processes' readers is text: "    pid thread txnid".
+        return whileOpen { handle in
+            _ = mdb_reader_list(
+                handle,
+                { text, context in
+                    guard let text, let context else { return 0 }
+                    let columns = String(cString: text).split(whereSeparator: \.isWhitespace)
+                    if columns.count == 3, let snapshot = Int(columns[2]) {
+                        let lines = Unmanaged<Lines>.fromOpaque(context).takeUnretainedValue()
+                        lines.oldest = min(lines.oldest ?? snapshot, snapshot)
+                    }
+                    return 0
+                }, context)
+            var info = MDB_envinfo()
+            mdb_env_info(handle, &info)
+            return lines.oldest.map { Int(info.me_last_txnid) - $0 }
+        }
+    }
+
+    // MARK: Sharing and closing
+
+    /// What the layer above keeps for the environment: made once, shared by all its users, dropped at close.
+    package func resident<R: AnyObject & Sendable>(_ make: () throws -> R) rethrows -> R {
+        // Callers hold the registry's lock, so two makers cannot race.
+        if let existing = lifecycle.withLock({ $0.resident }) as? R { return existing }
+        let made = try make()
+        lifecycle.withLock { $0.resident = made }
+        return made
+    }
+
+    func retainUser() { lifecycle.withLock { $0.users += 1 } }
+
+    /// Drops one user; true for the last, which must then call `shutDown`.
+    func releaseUser() -> Bool {
+        lifecycle.withLock { state in
+            state.users -= 1
+            if state.users > 0 { return false }
+            state.closed = true
+            return true
+        }
+    }
+
+    /// Waits for the live transactions, then closes the file.
+    func shutDown() {
+        pool.close()
+        writing.withLock {
+            // What the weaker durabilities left to the system is written out when the store is closed in good order.
+            if options.durability != .full && !options.isReadOnly { mdb_env_sync(handle, 1) }
+            mdb_env_close(handle)
+        }
+        lifecycle.withLock { $0.resident = nil }
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRoostLMDB
+import Dispatch
+import Synchronization
+
+/// One pooled read transaction. Between uses it is reset: it pins nothing and keeps its slot in the lock file.
+///
+/// Owned by exactly one thread between `acquire` and `release`.
+final class ReaderSlot: @unchecked Sendable {
+    let transaction: Transaction
+    /// The thread's frame for the slot's current use; allocated once, so that a read allocates nothing.
+    let context: ThreadContext
+    var beganAt: UInt64 = 0
+    var origin: ReaderOrigin?
+
+    init(_ handle: OpaquePointer) {
+        transaction = Transaction(handle: handle, isWrite: false)
+        context = ThreadContext(transaction)
+    }
+}
+
+/// Where a read began, for the report about readers that live too long.
+package struct ReaderOrigin: Sendable {
+    package let file: StaticString
+    package let line: UInt
+
+    package init(file: StaticString, line: UInt) {
+        self.file = file
+        self.line = line
+    }
+}
+
+/// A bounded set of read transactions, opened with NOTLS and handed from thread to thread (hazard 11).
+///
+/// Mutable state, all guarded by `state`:
+/// - `idle`: reset transactions, ready to be renewed;
+/// - `active`: how many are handed out, and when each began;
+/// - `waiters`: threads that found none, each with a semaphore of its own, first come first served;
+/// - `closed`: set once; no reader is handed out afterwards.
+final class ReaderPool: Sendable {
+    private struct State {
+        var idle: [ReaderSlot] = []
+        var active: [ReaderSlot] = []
+        var made = 0
+        var waiters: [DispatchSemaphore] = []
+        var closed = false
+        var drained: DispatchSemaphore?
+    }
+
+    private let state = Mutex(State())
+    private let limit: Int
+    nonisolated(unsafe) private let environment: OpaquePointer  // closed only after `close()` has drained the pool
+
+    init(environment: OpaquePointer, limit: Int) {
+        self.environment = environment
+        self.limit = limit
+    }
+
+    /// A renewed read transaction; waits while all are in use, never fails for want of one. Nil after `close()`.
+    func acquire(origin: ReaderOrigin?) throws(LMDBError) -> ReaderSlot? {
+        while true {
+            enum Step {
+                case use(ReaderSlot)
+                case make
+                case wait(DispatchSemaphore)
+                case closed
+            }
+            let step = state.withLock { state -> Step in
+                if state.closed { return .closed }
+                if let slot = state.idle.popLast() {
+                    state.active.append(slot)
+                    return .use(slot)
+                }
+                if state.made < limit {
+                    state.made += 1
+                    return .make
+                }
+                let semaphore = DispatchSemaphore(value: 0)
+                state.waiters.append(semaphore)
+                return .wait(semaphore)
+            }
+            switch step {
+            case .use(let slot):
+                let code = mdb_txn_renew(slot.transaction.handle)
+                if code != MDB_SUCCESS {
+                    discard(slot)
+                    throw failure(code, "mdb_txn_renew")
+                }
+                return begin(slot, origin)
+            case .make:
+                if let slot = try make() { return begin(slot, origin) }
+            case .wait(let semaphore):
+                semaphore.wait()
+            case .closed:
+                return nil
+            }
+        }
+    }
+
+    func release(_ slot: ReaderSlot) {
+        mdb_txn_reset(slot.transaction.handle)
+        let wake = state.withLock { state -> DispatchSemaphore? in
+            if let index = state.active.lastIndex(where: { $0 === slot }) { state.active.remove(at: index) }
+            state.idle.append(slot)
+            return next(&state)
+        }
+        wake?.signal()
+    }
+
+    /// Refuses new readers, waits for the live ones and ends them all.
+    func close() {
+        let (drained, waiters) = state.withLock { state -> (DispatchSemaphore?, [DispatchSemaphore]) in
+            state.closed = true
+            let waiters = state.waiters
+            state.waiters = []
+            if state.active.isEmpty && state.made == state.idle.count { return (nil, waiters) }
+            let semaphore = DispatchSemaphore(value: 0)
+            state.drained = semaphore
+            return (semaphore, waiters)
+        }
+        for waiter in waiters { waiter.signal() }
+        drained?.wait()
+        let idle = state.withLock { state -> [ReaderSlot] in
+            let idle = state.idle
+            state.idle = []
+            state.made = 0
+            return idle
+        }
+        for slot in idle { mdb_txn_abort(slot.transaction.handle) }
+    }
+
+    /// Age in milliseconds, snapshot and origin of the reader that has been live the longest.
+    func oldest() -> (age: UInt64, snapshotID: Int, origin: ReaderOrigin?)? {
+        let now = monotonicMilliseconds()
+        return state.withLock { state in
+            guard let slot = state.active.filter({ $0.beganAt > 0 }).min(by: { $0.beganAt < $1.beganAt }) else {
+                return nil
+            }
+            return (now &- slot.beganAt, slot.transaction.snapshotID, slot.origin)
+        }
+    }
+
+    private func begin(_ slot: ReaderSlot, _ origin: ReaderOrigin?) -> ReaderSlot {
+        slot.transaction.resetCounters()
+        slot.beganAt = monotonicMilliseconds()
+        slot.origin = origin
+        return slot
+    }
+
+    /// Begins one more transaction. When the lock file has no slot left, the dead readers' slots are cleared; if that
+    /// does not help, the pool goes on with the readers it has, or throws when it has none.
+    private func make() throws(LMDBError) -> ReaderSlot? {
+        var handle: OpaquePointer?
+        var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle)
+        if code == MDB_READERS_FULL {
+            var dead: Int32 = 0
+            mdb_reader_check(environment, &dead)
+            code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle)
+        }
+        if code == MDB_SUCCESS, let handle {
+            let slot = ReaderSlot(handle)
+            state.withLock { $0.active.append(slot) }
+            return slot
+        }
+        let wait = state.withLock { state -> DispatchSemaphore? in
+            state.made -= 1
+            if code == MDB_READERS_FULL && state.made > 0 {
+                let semaphore = DispatchSemaphore(value: 0)
+                state.waiters.append(semaphore)
+                return semaphore
+            }
+            let drained = state.closed && state.made == state.idle.count ? state.drained : nil
+            drained?.signal()
+            return nil
+        }
+        guard let wait else { throw failure(code, "mdb_txn_begin") }
+        wait.wait()
+        return nil
+    }
+
+    private func discard(_ slot: ReaderSlot) {
+        mdb_txn_abort(slot.transaction.handle)
+        let wake = state.withLock { state -> DispatchSemaphore? in
+            if let index = state.active.lastIndex(where: { $0 === slot }) { state.active.remove(at: index) }
+            state.made -= 1
+            return next(&state)
+        }
+        wake?.signal()
+    }
+
+    /// Who is to be woken after a slot came back: the closer when it was the last, else the first waiter.
+    private func next(_ state: inout State) -> DispatchSemaphore? {
+        if state.closed { return state.made == state.idle.count ? state.drained : nil }
+        return state.waiters.isEmpty ? nil : state.waiters.removeFirst()
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRoostLMDB
+
+/// An LMDB transaction: a pooled read-only snapshot, or the one write transaction of the environment.
+///
+/// The object is confined to the thread that runs the body it is handed to: it is reachable only inside
+/// `Environment.read` and `Environment.write`, whose closures do not escape. Byte buffers that it returns point into
+/// the map; they are valid until the next write of the same transaction or its end (hazard 21).
+package final class Transaction {
+    let handle: OpaquePointer
+    package let isWrite: Bool
+    package internal(set) var counters = Counters()
+
+    /// The first failed write. Once set, every later operation throws it and the transaction can only abort
+    /// (hazard 24).
+    private(set) var failure: LMDBError?
+
+    /// Cursors of a write transaction, one a database, kept until its end: a put next to the last one then starts
+    /// from the same page instead of the root.
+    private var writeCursors: [OpaquePointer?] = []
+
+    init(handle: OpaquePointer, isWrite: Bool) {
+        self.handle = handle
+        self.isWrite = isWrite
+    }
+
+    /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
+    package var snapshotID: Int { mdb_txn_id(handle) }
+
+    func resetCounters() { counters = Counters() }
+
+    // MARK: Reading
+
+    /// The value of `key`, or nil. One B-tree descent, no copy.
+    package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        var keyValue = MDB_val(key)
+        var value = MDB_val()
+        let code = mdb_get(handle, database.handle, &keyValue, &value)
+        if code == MDB_SUCCESS {
+            counters.count(database.role)
+            return value.buffer
+        }
+        if code == MDB_NOTFOUND { return nil }
+        throw RoostLMDB.failure(code, "mdb_get")
+    }
+
+    package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
+        var stat = MDB_stat()
+        try check(mdb_stat(handle, database.handle, &stat), "mdb_stat")
+        return DatabaseStatistics(
+            entries: Int(stat.ms_entries),
+            depth: Int(stat.ms_depth),
+            pages: Int(stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages),
+            pageSize: Int(stat.ms_psize))
+    }
+
+    /// A new cursor on `database`; it closes itself at the end of its scope (hazard 35).
+    package func cursor(_ database: Database) throws(LMDBError) -> Cursor {
+        var cursor: OpaquePointer?
+        try check(mdb_cursor_open(handle, database.handle, &cursor), "mdb_cursor_open")
+        guard let cursor else { throw RoostLMDB.failure(MDB_PANIC, "mdb_cursor_open") }
+        return Cursor(handle: cursor, transaction: self, role: database.role)
+    }
+
+    // MARK: Writing
+
+    /// Stores `value` under `key`, replacing what was there. Returns false, and stores nothing, when `overwrite` is
+    /// false and the key exists.
+    @discardableResult
+    package func put(
+        _ database: Database, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, overwrite: Bool = true
+    ) throws(LMDBError) -> Bool {
+        let cursor = try writeCursor(database)
+        var keyValue = MDB_val(key)
+        var dataValue = MDB_val(value)
+        let code = mdb_cursor_put(cursor, &keyValue, &dataValue, overwrite ? 0 : UInt32(MDB_NOOVERWRITE))
+        if code == MDB_SUCCESS { return true }
+        if code == MDB_KEYEXIST && !overwrite { return false }
+        throw fail(code, "mdb_cursor_put")
+    }
+
+    /// Removes `key`. Returns false when it was not there.
+    @discardableResult
+    package func delete(_ database: Database, key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
+        let cursor = try writeCursor(database)
+        var keyValue = MDB_val(key)
+        let found = mdb_cursor_get(cursor, &keyValue, nil, MDB_SET)
+        if found == MDB_NOTFOUND { return false }
+        guard found == MDB_SUCCESS else { throw fail(found, "mdb_cursor_get") }
+        let code = mdb_cursor_del(cursor, 0)
+        guard code == MDB_SUCCESS else { throw fail(code, "mdb_cursor_del") }
+        return true
+    }
+
+    /// Marks the transaction as failed from above, for a write that could not be finished.
+    package func poison(_ error: LMDBError) {
+        if failure == nil { failure = error }
+    }
+
+    private func fail(_ code: Int32, _ operation: StaticString) -> LMDBError {
+        let error = LMDBError(code: code, operation: operation)
+        poison(error)
+        return error
+    }
+
+    private func writeCursor(_ database: Database) throws(LMDBError) -> OpaquePointer {
+        if let failure { throw failure }
+        let index = Int(database.handle)
+        if index < writeCursors.count, let cursor = writeCursors[index] { return cursor }
+        var cursor: OpaquePointer?
+        let code = mdb_cursor_open(handle, database.handle, &cursor)
+        guard code == MDB_SUCCESS, let cursor else { throw fail(code, "mdb_cursor_open") }
+        while writeCursors.count <= index { writeCursors.append(nil) }
+        writeCursors[index] = cursor
+        return cursor
+    }
+
+    func closeWriteCursors() {
+        for case let cursor? in writeCursors { mdb_cursor_close(cursor) }
+        writeCursors.removeAll()
+    }
+}
+
+extension MDB_val {
+    /// LMDB does not write through a key's pointer, nor through the value's of a put.
+    @inline(__always)
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+
+    @inline(__always)
+    var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
+}

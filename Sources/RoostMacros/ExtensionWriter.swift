@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes the extension that makes a struct an entity.
+///
+/// Everything is spelled `Roost.…` so that a type of the user's with a name like `Field` cannot get in the way.
+struct ExtensionWriter {
+    let model: EntityModel
+
+    /// The full name of the type, such as `Outer.City`.
+    let typeName: String
+
+    /// Whether the extension says `: Roost.Entity`; not if the struct already says so itself.
+    let statesConformance: Bool
+
+    var source: String {
+        let conformance = statesConformance ? ": Roost.Entity" : ""
+        return """
+            \(availability)extension \(typeName)\(conformance) {
+                \(access)static var entityName: String { \(quoted(model.entityName)) }
+                \(access)static var fields: [Roost.Field<\(typeName)>] {
+                    [\(fields)]
+                }
+                @inline(__always) \(access)static var recordShape: Roost.RecordShape {
+                    Roost.RecordShape(fieldCount: \(model.properties.count))\(shape)
+                }
+                @inline(__always) \(access)func encode(to encoder: inout Roost.RecordEncoder) {
+            \(encoding)
+                }
+                @inline(__always) \(access)init(from decoder: inout Roost.RecordDecoder) throws(Roost.RecordFailure) {
+            \(decoding)
+                }
+            }
+            """
+    }
+
+    private var availability: String {
+        model.availability.map { $0 + "\n" }.joined()
+    }
+
+    private var access: String {
+        model.access.map { $0 + " " } ?? ""
+    }
+
+    private var fields: String {
+        model.properties
+            .map { "Roost.Field(\(quoted($0.name)), \\\(typeName).\($0.spelling))" }
+            .joined(separator: ", ")
+    }
+
+    private var shape: String {
+        model.properties
+            .map { $0.isID ? ".id((\($0.type)).self)" : ".field((\($0.type)).self)" }
+            .joined()
+    }
+
+    private var encoding: String {
+        lines { "encoder.\($0.isID ? "encodeID" : "encode")(\(value(of: $0)))" }
+    }
+
+    private var decoding: String {
+        lines { "self.\($0.spelling) = try decoder.\($0.isID ? "decodeID" : "decode")((\($0.type)).self)" }
+    }
+
+    /// One indented statement for each property.
+    private func lines(_ statement: (StoredProperty) -> String) -> String {
+        model.properties.map { "        " + statement($0) }.joined(separator: "\n")
+    }
+
+    /// How `encode(to:)` names a property: bare, unless its own parameter would be meant.
+    private func value(of property: StoredProperty) -> String {
+        property.name == "encoder" || property.name == "self" ? "self.\(property.spelling)" : property.spelling
+    }
+
+    /// A string literal for a name, which may hold any character if it is a raw identifier.
+    private func quoted(_ name: String) -> String {
+        "\"" + name.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
+    }
+}

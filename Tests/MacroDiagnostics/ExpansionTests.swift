@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// The code `@Entity` generates, to the letter.
+@Suite struct ExpansionTests {
+    @Test func expansionOfAStructWithAllKindsOfProperties() async throws {
+        let compiler = try await Compiler()
+        defer { compiler.removeFolder() }
+        let output = try await compiler.check(["City.swift": Self.source], dumpingExpansions: true)
+        #expect(Self.expansions(in: output) == [Self.expectedCity, Self.expectedCapital])
+        #expect(!output.contains("error:"), "\(output)")
+        #expect(!output.contains("warning:"), "\(output)")
+    }
+
+    /// The code between the lines of dashes that the compiler prints around each expansion.
+    private static func expansions(in output: String) -> [String] {
+        var expansions: [String] = []
+        var lines: [Substring]?
+        for line in output.split(separator: "\n", omittingEmptySubsequences: false) {
+            let isRule = line.count > 10 && line.allSatisfy { $0 == "-" }
+            if isRule, let finished = lines {
+                expansions.append(finished.joined(separator: "\n"))
+                lines = nil
+            } else if isRule {
+                lines = []
+            } else {
+                lines?.append(line)
+            }
+        }
+        return expansions
+    }
+
+    private static let source = #"""
+        import Roost
+
+        struct Country: Sendable {}
+
+        @Entity struct City: Codable {
+            var name: String
+            static let indexes: [Index<City>] = []
+            private(set) var id: Int
+            let country: String?
+            var `class` = "town", x, y: Double
+            var height = -1.5 { didSet { print(oldValue) } }
+            private var alternateNames: [String] = []
+            var computed: Int { 1 }
+            init(from decoder: any Decoder) throws {
+                id = 0
+                name = ""
+                country = nil
+                x = 0
+                y = 0
+            }
+        }
+
+        public enum Atlas {
+            @Entity public struct Capital {
+                public let id: String
+                var of: Ref<Country>
+                var encoder: Optional<Bool>
+            }
+        }
+
+        func bothInitializers(json: any Decoder, record: inout RecordDecoder) throws -> [City] {
+            [try City(from: json), try City(from: &record)]
+        }
+        """#
+
+    private static let expectedCity = #"""
+        extension City: Roost.Entity {
+            static var entityName: String { "City" }
+            static var fields: [Roost.Field<City>] {
+                [Roost.Field("id", \City.id), Roost.Field("name", \City.name), \#
+        Roost.Field("country", \City.country), Roost.Field("class", \City.`class`), \#
+        Roost.Field("x", \City.x), Roost.Field("y", \City.y), Roost.Field("height", \City.height), \#
+        Roost.Field("alternateNames", \City.alternateNames)]
+            }
+            @inline(__always) static var recordShape: Roost.RecordShape {
+                Roost.RecordShape(fieldCount: 8).id((Int).self).field((String).self).field((String?).self)\#
+        .field((String).self).field((Double).self).field((Double).self).field((Double).self).field(([String]).self)
+            }
+            @inline(__always) func encode(to encoder: inout Roost.RecordEncoder) {
+                encoder.encodeID(id)
+                encoder.encode(name)
+                encoder.encode(country)
+                encoder.encode(`class`)
+                encoder.encode(x)
+                encoder.encode(y)
+                encoder.encode(height)
+                encoder.encode(alternateNames)
+            }
+            @inline(__always) init(from decoder: inout Roost.RecordDecoder) throws(Roost.RecordFailure) {
+                self.id = try decoder.decodeID((Int).self)
+                self.name = try decoder.decode((String).self)
+                self.country = try decoder.decode((String?).self)
+                self.`class` = try decoder.decode((String).self)
+                self.x = try decoder.decode((Double).self)
+                self.y = try decoder.decode((Double).self)
+                self.height = try decoder.decode((Double).self)
+                self.alternateNames = try decoder.decode(([String]).self)
+            }
+        }
+        """#
+
+    private static let expectedCapital = #"""
+        extension Atlas.Capital: Roost.Entity {
+            public static var entityName: String { "Capital" }
+            public static var fields: [Roost.Field<Atlas.Capital>] {
+                [Roost.Field("id", \Atlas.Capital.id), Roost.Field("of", \Atlas.Capital.of), \#
+        Roost.Field("encoder", \Atlas.Capital.encoder)]
+            }
+            @inline(__always) public static var recordShape: Roost.RecordShape {
+                Roost.RecordShape(fieldCount: 3).id((String).self).field((Ref<Country>).self)\#
+        .field((Optional<Bool>).self)
+            }
+            @inline(__always) public func encode(to encoder: inout Roost.RecordEncoder) {
+                encoder.encodeID(id)
+                encoder.encode(of)
+                encoder.encode(self.encoder)
+            }
+            @inline(__always) public init(from decoder: inout Roost.RecordDecoder) throws(Roost.RecordFailure) {
+                self.id = try decoder.decodeID((String).self)
+                self.of = try decoder.decode((Ref<Country>).self)
+                self.encoder = try decoder.decode((Optional<Bool>).self)
+            }
+        }
+        """#
+}
