@@ -26,6 +26,19 @@ package struct DatabaseStatistics: Sendable {
     package let pageSize: Int
 }
 
+/// What all ended read transactions of an environment did together.
+package struct ReadTotals: Sendable, Equatable {
+    /// Snapshots that were read from; reads that joined an outer one are part of it.
+    package private(set) var reads = 0
+    package private(set) var counters = Counters()
+
+    mutating func add(_ counters: Counters) {
+        reads += 1
+        self.counters.recordsRead += counters.recordsRead
+        self.counters.entriesVisited += counters.entriesVisited
+    }
+}
+
 /// What one transaction did, counted in the cursor and get calls of this module and nowhere else.
 package struct Counters: Sendable, Equatable {
     /// Records fetched or passed by a cursor, filtered out or not.

@@ -240,6 +240,9 @@ package final class Environment: @unchecked Sendable {
         } ?? 0
     }
 
+    /// What all ended reads of this process did together.
+    package var readTotals: ReadTotals { pool.totals }
+
     /// This process's longest-living reader: its age in milliseconds, its snapshot and where it began (hazard 10).
     package var oldestReader: (age: UInt64, snapshotID: Int, origin: ReaderOrigin?)? { pool.oldest() }
 

@@ -44,6 +44,7 @@ final class ReaderPool: Sendable {
         var active: [ReaderSlot] = []
         var made = 0
         var waiters: [DispatchSemaphore] = []
+        var totals = ReadTotals()
         var closed = false
         var drained: DispatchSemaphore?
     }
@@ -102,6 +103,7 @@ final class ReaderPool: Sendable {
         mdb_txn_reset(slot.transaction.handle)
         let wake = state.withLock { state -> DispatchSemaphore? in
             if let index = state.active.lastIndex(where: { $0 === slot }) { state.active.remove(at: index) }
+            state.totals.add(slot.transaction.counters)
             state.idle.append(slot)
             return next(&state)
         }
@@ -129,6 +131,9 @@ final class ReaderPool: Sendable {
         }
         for slot in idle { mdb_txn_abort(slot.transaction.handle) }
     }
+
+    /// What all reads that have ended did together.
+    var totals: ReadTotals { state.withLock { $0.totals } }
 
     /// Age in milliseconds, snapshot and origin of the reader that has been live the longest.
     func oldest() -> (age: UInt64, snapshotID: Int, origin: ReaderOrigin?)? {

@@ -15,7 +15,7 @@ public protocol EntityID: FieldValue {
     static var isKeptInRecord: Bool { get }
     /// Hands the record's key to `body`; nothing is allocated for integers, UUIDs and short ASCII text.
     func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result
-    /// Reads an ID back from a key. Called only when `isKeptInRecord` is false.
+    /// Reads an ID back from a key; where `isKeptInRecord`, in a spelling that is equal to the record's.
     static func load(key: UnsafeRawBufferPointer) throws(RecordFailure) -> Self
 }
 
@@ -78,7 +78,11 @@ extension String: EntityID {
         return try key.withUnsafeBytes(body)
     }
 
-    public static func load(key: UnsafeRawBufferPointer) throws(RecordFailure) -> String { throw .invalidValue }
+    public static func load(key: UnsafeRawBufferPointer) throws(RecordFailure) -> String {
+        guard let bytes = KeyBytes.unescaped(key) else { throw .invalidValue }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText }
+        return text
+    }
 }
 
 extension EntityID where Self: RawRepresentable, RawValue: EntityID {

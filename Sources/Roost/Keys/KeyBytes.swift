@@ -75,6 +75,25 @@ struct KeyBytes {
         return true
     }
 
+    /// The value of an escaped form that is exact and alone; nil for any other bytes.
+    static func unescaped(_ raw: UnsafeRawBufferPointer) -> [UInt8]? {
+        var value: [UInt8] = []
+        var offset = 0
+        while offset < raw.count {
+            let byte = raw[offset]
+            offset += 1
+            if byte == 0 { return offset == raw.count ? value : nil }
+            if byte == 1 {
+                guard offset < raw.count, raw[offset] == 1 || raw[offset] == 2 else { return nil }
+                value.append(raw[offset] - 1)
+                offset += 1
+            } else {
+                value.append(byte)
+            }
+        }
+        return nil
+    }
+
     @discardableResult
     mutating func appendText(_ text: String, limit: Int) -> Bool {
         var copy = text

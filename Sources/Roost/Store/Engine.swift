@@ -105,6 +105,7 @@ final class Engine: Sendable {
                 states: try Self.states(loaded.catalog, loaded.databases)))
         readers = BoundedExecutor(label: "roost.readers", limit: environment.options.readerLimit)
         bus = Bus(sequence: loaded.sequence)
+        polledSnapshot.store(loaded.snapshot, ordering: .relaxed)
     }
 
     private struct Loaded {
@@ -114,6 +115,7 @@ final class Engine: Sendable {
         var catalog: Catalog
         var generation: UInt64
         var sequence: UInt64
+        var snapshot: Int
         var databases: [Int: Database]
     }
 
@@ -149,7 +151,8 @@ final class Engine: Sendable {
         return Loaded(
             header: header, main: main, history: History(database: history), catalog: catalog,
             generation: try main.count(.generation, in: transaction),
-            sequence: try main.sequence(in: transaction).sequence, databases: databases)
+            sequence: try main.sequence(in: transaction).sequence, snapshot: transaction.snapshotID,
+            databases: databases)
     }
 
     private static func databaseNumbers(of catalog: Catalog) -> [(number: Int, role: Database.Role)] {
@@ -279,7 +282,9 @@ final class Engine: Sendable {
     func perform<Result>(_ body: (WriteSession) throws -> Result) throws -> Result {
         do {
             var commit: CommitRecord?
+            var snapshot = 0
             let result = try environment.write { transaction in
+                snapshot = transaction.snapshotID
                 try verifyGeneration(transaction)
                 let last = try main.sequence(in: transaction).sequence
                 let session = WriteSession(
@@ -299,7 +304,11 @@ final class Engine: Sendable {
                 }
                 return result
             }
-            if let commit { bus.publish(commit) }
+            if environment.newestSnapshotID == snapshot {
+                // Nobody else committed since the snapshot before: no need to look for others' commits.
+                _ = polledSnapshot.compareExchange(expected: snapshot - 1, desired: snapshot, ordering: .relaxed)
+            }
+            if let commit { bus.publish(commit) } else { bus.abandon() }
             reportLongReader()
             return result
         } catch {

@@ -69,8 +69,6 @@ public struct StoreError: Error, Sendable {
         public static let nestedWrite = Code(rawValue: "nestedWrite")
         /// The commit itself failed; nothing of the transaction happened.
         public static let commitFailed = Code(rawValue: "commitFailed")
-        /// IDs that were asked for strictly are missing.
-        public static let missingObjects = Code(rawValue: "missingObjects")
     }
 
     /// What it is about, as far as it is known.

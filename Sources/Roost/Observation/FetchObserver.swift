@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A fetch whose result is followed: each value is the request's result, mapped, at a commit or later.
+///
+/// ```swift
+/// let observer = FetchDescriptor<City>(predicate: …).makeObserver { cities in cities.map(\.name) }
+/// for try await names in observer.values(store) {
+///     …
+/// }
+/// ```
+///
+/// It is a description, like the request: it holds no store and costs nothing until `values` is iterated, which can be done
+/// any number of times.
+public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
+    let request: FetchDescriptor<T>
+    let map: @Sendable ([T]) throws -> Value
+
+    /// The values, beginning with the present one. See `Values`.
+    public func values(_ store: Store) -> Values { Values(observer: self, store: store) }
+
+    /// The present result at once, then one after each commit that changed an object which the predicate matches, before
+    /// or after the change, and after every commit of another process.
+    ///
+    /// Fetch and map run on threads of the store's, never on the consumer's actor or the writer, and only while the
+    /// consumer waits for a value: when it is slow, it gets the newest state and misses the ones between. The values that it
+    /// gets are delivered where it iterates. Errors of the fetch, and of the mapping closure, end the sequence; so does
+    /// closing the store, without an error. Cancelling the task ends it at once.
+    public struct Values: AsyncSequence, Sendable {
+        public typealias Element = Value
+        let observer: FetchObserver
+        let store: Store
+
+        public func makeAsyncIterator() -> Iterator { Iterator(observer: observer, store: store) }
+    }
+
+    /// One iteration. It observes from its first `next` until it is released or has ended.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let observer: FetchObserver
+        private let store: Store
+        private var iteration: ScopedObservation?
+        private var isOver = false
+
+        init(observer: FetchObserver, store: Store) {
+            self.observer = observer
+            self.store = store
+        }
+
+        public mutating func next() async throws -> Value? { try await next(isolation: nil) }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
+            if isOver { return nil }
+            do {
+                let observation = try iteration ?? begin()
+                iteration = observation
+                guard await observation.observation.signal.wait() else { return end() }
+                let (request, map) = (observer.request, observer.map)
+                let objects = try await observation.observation.look { tx in try tx.fetch(request) }
+                let value = try await observation.observation.map { try map(objects) }
+                if Task.isCancelled { return end() }
+                return value
+            } catch {
+                _ = end()
+                if error is CancellationError && Task.isCancelled { return nil }
+                if let error = error as? StoreError, error.code == .storeClosed, store.isClosed, iterationHasBegun {
+                    return nil
+                }
+                throw error
+            }
+        }
+
+        private var iterationHasBegun = false
+
+        private mutating func begin() throws -> ScopedObservation {
+            let binding = try store.binding(of: T.self)
+            let filter = observer.request.predicate.map { Lowering.filter($0, binding) } ?? .constant(true)
+            let judge = CommitJudge(state: binding.state, filter: filter)
+            let observation = try Observation(store: store, wantsImages: true) { judge.touches($0) }
+            iterationHasBegun = true
+            return ScopedObservation(observation)
+        }
+
+        private mutating func end() -> Value? {
+            isOver = true
+            iteration = nil
+            return nil
+        }
+    }
+}
+
+/// Ends its observation when the iterator that holds it goes away.
+final class ScopedObservation: Sendable {
+    let observation: Observation
+    init(_ observation: Observation) { self.observation = observation }
+    deinit { observation.close() }
+}
+
+/// Tells whether a commit can change the result of a fetch, by the changed objects before and after.
+struct CommitJudge: Sendable {
+    let state: EntityState
+    let filter: Filter
+
+    func touches(_ commit: CommitRecord) -> Bool {
+        guard let changes = commit.changes else { return true }
+        guard let entity = changes.first(where: { $0.entity == state.number }) else { return false }
+        if !entity.isComplete { return true }
+        return entity.rows.contains { row in
+            switch row.kind {
+            case .inserted: matches(row.key, row.new)
+            case .deleted: matches(row.key, row.old)
+            case .updated: matches(row.key, row.old) || matches(row.key, row.new)
+            }
+        }
+    }
+
+    /// An object that cannot be judged counts as a match: the fetch will tell.
+    private func matches(_ key: [UInt8], _ image: [UInt8]?) -> Bool {
+        guard let image else { return true }
+        return key.withUnsafeBytes { key in
+            image.withUnsafeBytes { record in
+                do {
+                    return try filter.matches(RecordView(key: key, record: record, layout: state.layout))
+                } catch {
+                    return true
+                }
+            }
+        }
+    }
+}
+
+extension FetchDescriptor {
+    /// An observer whose values are this request's results, mapped. `map` runs on a thread of the store's, for each value
+    /// once; what it throws ends the sequence and passes through.
+    public func makeObserver<Value: Sendable>(
+        _ map: @escaping @Sendable ([T]) throws -> Value
+    ) -> FetchObserver<T, Value> {
+        FetchObserver(request: self, map: map)
+    }
+
+    /// An observer whose values are this request's results.
+    public func makeObserver() -> FetchObserver<T, [T]> { FetchObserver(request: self) { $0 } }
+}
+
+extension Sequence {
+    /// The elements by a key of theirs, each group in the sequence's order.
+    public func grouped<Key: Hashable>(by key: (Element) throws -> Key) rethrows -> [Key: [Element]] {
+        try Dictionary(grouping: self, by: key)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RoostLMDB
+
+/// A request's result in chunks, each read in a snapshot of its own, so that a long scan pins no old pages of the file
+/// while others write (hazard 10).
+///
+/// Where an index or the IDs give the order, one chunk is in memory at a time, and the next goes on behind the last row's
+/// place: an object that moves while the scan runs can be met twice or not at all. Otherwise the IDs are gathered in order
+/// first, in one snapshot, and looked up chunk by chunk; an object deleted meanwhile is left out.
+public struct Chunks<T: Entity>: AsyncSequence, Sendable {
+    public typealias Element = [T]
+
+    let store: Store
+    let request: FetchDescriptor<T>
+    let size: Int
+
+    public func makeAsyncIterator() -> Iterator { Iterator(store: store, request: request, size: size) }
+
+    /// One iteration. After an error it gives nothing more.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let store: Store
+        private let request: FetchDescriptor<T>
+        private let size: Int
+        private var state = State.start
+
+        private enum State: Sendable {
+            case start
+            case streaming(Plan, Execution.Position)
+            case gathered([[UInt8]], next: Int)
+            case over
+        }
+
+        init(store: Store, request: FetchDescriptor<T>, size: Int) {
+            self.store = store
+            self.request = request
+            self.size = size
+        }
+
+        public mutating func next() async throws -> [T]? { try await next(isolation: nil) }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [T]? {
+            if Task.isCancelled { state = .over }
+            let (request, size, before) = (request, size, state)
+            state = .over
+            let (objects, after) = try await store.read { tx in try Self.step(tx.context, request, size, before) }
+            state = after
+            return objects.isEmpty ? nil : objects
+        }
+
+        private static func step(
+            _ context: SnapshotContext, _ request: FetchDescriptor<T>, _ size: Int, _ state: State
+        ) throws -> ([T], State) {
+            switch state {
+            case .over: return ([], .over)
+            case .start:
+                let execution = try context.plan(request)
+                if execution.isStreaming {
+                    return try step(context, request, size, .streaming(execution.plan, Execution.Position()))
+                }
+                let keys: [(id: T.ID, key: [UInt8])] = try context.idKeys(request, execution)
+                return try step(context, request, size, .gathered(keys.map(\.key), next: 0))
+            case .streaming(let plan, var position):
+                let state = try context.store.binding(of: T.self).state
+                let execution = Execution(
+                    plan: plan, state: state, order: RequestedOrder(fields: [], idDescending: false),
+                    engine: context.store.engine, transaction: context.transaction)
+                var objects: [T] = []
+                let goesOn = try execution.stream(from: &position, rows: size) { key, record in
+                    objects.append(try T.decoded(key: key, record: record, state: state))
+                }
+                return (objects, goesOn ? .streaming(plan, position) : .over)
+            case .gathered(let keys, var next):
+                let state = try context.store.binding(of: T.self).state
+                var objects: [T] = []
+                while next < keys.count, objects.count < size {
+                    try keys[next].withUnsafeBytes { key in
+                        guard let record = try context.record(state, key) else { return }
+                        objects.append(try T.decoded(key: key, record: record, state: state))
+                    }
+                    next += 1
+                }
+                return (objects, next < keys.count ? .gathered(keys, next: next) : .over)
+            }
+        }
+    }
+}
+
+extension Store {
+    /// The request's result, `size` objects at a time; the last chunk may be smaller. See `Chunks`.
+    public func chunks<T: Entity>(_ request: FetchDescriptor<T>, size: Int = 1_000) -> Chunks<T> {
+        Chunks(store: self, request: request, size: max(1, size))
+    }
+}
+
+extension WriteTransaction {
+    /// Removes every object that the request describes. Returns how many there were.
+    ///
+    /// The IDs are gathered first, then the objects are removed: nothing is changed under an open cursor (hazard 22).
+    @discardableResult
+    public func delete<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
+        let context = context
+        let execution = try context.plan(request)
+        let keys: [(id: T.ID, key: [UInt8])] = try context.idKeys(request, execution)
+        for (_, key) in keys {
+            _ = try key.withUnsafeBytes { try session.delete(execution.state, key: $0) }
+        }
+        return keys.count
+    }
+}

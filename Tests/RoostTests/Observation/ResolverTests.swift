@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Roost
+
+struct ResolverTests {
+    let place = TemporaryPlace()
+    let store: Store
+
+    init() throws {
+        store = try Store.open(at: place.url, options: .init(durability: .unsafe), entities: Town.self, Land.self)
+        try store.write { tx in
+            for id in 1...2_500 { try tx.insert(Town(id: id, name: "t\(id)", land: Ref("FR"), population: id)) }
+        }
+    }
+
+    @Test func objectsComeInTheCallersOrderWithoutTheMissing() async throws {
+        let resolver = store.resolver(for: Town.self)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve([7, 99_999, 3, 7, -1, 5])
+        #expect(await values.next()?.map(\.id) == [7, 3, 7, 5])
+    }
+
+    @Test func longListIsLookedUpInChunks() async throws {
+        let resolver = store.resolver(for: Town.self, chunkSize: 100)
+        var values = resolver.values.makeAsyncIterator()
+        let ids = Array((1...2_600).reversed())
+        resolver.resolve(ids)
+        let before = store.engine.environment.readTotals
+        #expect(await values.next()?.map(\.id) == ids.filter { $0 <= 2_500 })
+        let after = store.engine.environment.readTotals
+        #expect(after.reads == before.reads + 1)
+        #expect(after.counters.recordsRead - before.counters.recordsRead == 2_500)
+    }
+
+    @Test func equalListDoesNotFetchAgainAndOrderCounts() async throws {
+        let resolver = store.resolver(for: Town.self)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve([1, 2])
+        #expect(await values.next()?.map(\.id) == [1, 2])
+        let before = store.engine.environment.readTotals.reads
+        resolver.resolve([1, 2])
+        resolver.resolve([2, 1])
+        #expect(await values.next()?.map(\.id) == [2, 1])
+        #expect(store.engine.environment.readTotals.reads == before + 1)
+    }
+
+    @Test func commitThatCreatesChangesOrDeletesOneOfItsObjectsFires() async throws {
+        let resolver = store.resolver(for: Town.self)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve([1, 3_000])
+        #expect(await values.next()?.map(\.name) == ["t1"])
+        try await store.write { tx in try tx.insert(Town(id: 3_000, name: "new", land: Ref("DE"), population: 1)) }
+        #expect(await values.next()?.map(\.name) == ["t1", "new"])
+        try await store.write { tx in _ = try tx.update(Town.self, id: 1) { $0.name = "first" } }
+        #expect(await values.next()?.map(\.name) == ["first", "new"])
+        try await store.write { tx in _ = try tx.delete(Town.self, id: 1) }
+        #expect(await values.next()?.map(\.name) == ["new"])
+    }
+
+    @Test func commitOnOtherObjectsReadsNothing() async throws {
+        let resolver = store.resolver(for: Town.self)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve([1, 2])
+        #expect(await values.next()?.count == 2)
+        let before = store.engine.environment.readTotals
+        try await store.write { tx in _ = try tx.update(Town.self, id: 3) { $0.name = "other" } }
+        try await store.write { tx in try tx.insert(Land(id: "X", name: "X")) }
+        store.engine.bus.drain()
+        #expect(store.engine.environment.readTotals == before)
+        // What comes next is the commit that touches it.
+        try await store.write { tx in _ = try tx.update(Town.self, id: 2) { $0.name = "two" } }
+        #expect(await values.next()?.map(\.name) == ["t1", "two"])
+        #expect(store.engine.environment.readTotals.reads == before.reads + 1)
+    }
+
+    @Test func textIDsAreResolvedInAnySpelling() async throws {
+        try await store.write { tx in try tx.insert(Land(id: "Caf\u{E9}", name: "composed")) }
+        let resolver = store.resolver(for: Land.self)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve(["Cafe\u{301}", String(repeating: "x", count: 4_000)])
+        #expect(await values.next()?.map(\.id) == ["Caf\u{E9}"])
+        try await store.write { tx in _ = try tx.update(Land.self, id: "Caf\u{E9}") { $0.name = "changed" } }
+        #expect(await values.next()?.map(\.name) == ["changed"])
+    }
+
+    @Test func cancellationAndClosingEndIt() async throws {
+        let resolver = store.resolver(for: Town.self)
+        resolver.resolve([1])
+        let (seen, seeing) = AsyncStream<Int>.makeStream()
+        let task = Task {
+            for await towns in resolver.values { seeing.yield(towns.count) }
+        }
+        for await _ in seen { break }
+        task.cancel()
+        await task.value
+        #expect(store.engine.environment.oldestReader == nil)
+
+        var values = resolver.values.makeAsyncIterator()
+        #expect(await values.next()?.count == 1)
+        let following = Task { [values] in
+            var values = values
+            return await values.next()
+        }
+        try store.close()
+        #expect(await following.value == nil)
+        var late = resolver.values.makeAsyncIterator()
+        #expect(await late.next() == nil)
+    }
+}
