@@ -207,7 +207,9 @@ final class Engine: Sendable {
         if changed {
             guard !environment.options.isReadOnly else { throw StoreError.readOnly }
             let before = schema.withLock { $0 }
+            var snapshot = 0
             let after = try environment.write { transaction -> Schema in
+                snapshot = transaction.snapshotID
                 // The file's catalog, not ours, is the truth: another process may have added entities.
                 guard let bytes = try main.get(.catalog, in: transaction) else {
                     throw StoreError(.damaged, "The store's catalog is missing.")
@@ -226,6 +228,7 @@ final class Engine: Sendable {
                     catalog: catalog, generation: generation, databases: databases,
                     states: try Self.states(catalog, databases))
             }
+            noteOwnCommit(snapshot)
             schema.withLock { known in
                 // States that are in use stay the same objects.
                 let kept = known.states
@@ -304,10 +307,7 @@ final class Engine: Sendable {
                 }
                 return result
             }
-            if environment.newestSnapshotID == snapshot {
-                // Nobody else committed since the snapshot before: no need to look for others' commits.
-                _ = polledSnapshot.compareExchange(expected: snapshot - 1, desired: snapshot, ordering: .relaxed)
-            }
+            noteOwnCommit(snapshot)
             if let commit { bus.publish(commit) } else { bus.abandon() }
             reportLongReader()
             return result
@@ -315,6 +315,13 @@ final class Engine: Sendable {
             bus.abandon()
             throw StoreError.wrapping(error, engine: self)
         }
+    }
+
+    /// A commit of this process made `snapshot`. When nobody else committed since the one before, there is no need to look
+    /// for others' commits.
+    private func noteOwnCommit(_ snapshot: Int) {
+        guard environment.newestSnapshotID == snapshot else { return }
+        _ = polledSnapshot.compareExchange(expected: snapshot - 1, desired: snapshot, ordering: .relaxed)
     }
 
     /// The last sequence in the file, when there was a commit since this was last asked; without one it costs no
