@@ -6,7 +6,8 @@ internal import CRoostLMDB
 /// before the transaction that opened it.
 package struct Cursor: ~Copyable {
     private let handle: OpaquePointer
-    private let transaction: Transaction
+    /// The cursor lives inside the body that the transaction was handed to, so the transaction outlives it.
+    private let tally: UnsafeMutablePointer<Counters>
     private let role: Database.Role
 
     /// The entry that the cursor stands on; meaningful after a move that returned true.
@@ -15,7 +16,7 @@ package struct Cursor: ~Copyable {
 
     init(handle: OpaquePointer, transaction: Transaction, role: Database.Role) {
         self.handle = handle
-        self.transaction = transaction
+        tally = transaction.tally
         self.role = role
     }
 
@@ -53,7 +54,7 @@ package struct Cursor: ~Copyable {
     ) throws(LMDBError) -> Bool {
         let code = position(operation, from: start)
         if code == MDB_SUCCESS {
-            transaction.counters.count(role)
+            tally.pointee.count(role)
             return true
         }
         if code == MDB_NOTFOUND { return false }

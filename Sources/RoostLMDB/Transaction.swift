@@ -10,7 +10,8 @@ internal import CRoostLMDB
 package final class Transaction {
     let handle: OpaquePointer
     package let isWrite: Bool
-    package internal(set) var counters = Counters()
+    /// In memory of its own: a stored property of a class would be checked for exclusive access at each count.
+    let tally: UnsafeMutablePointer<Counters>
 
     /// The first failed write. Once set, every later operation throws it and the transaction can only abort
     /// (hazard 24).
@@ -23,12 +24,18 @@ package final class Transaction {
     init(handle: OpaquePointer, isWrite: Bool) {
         self.handle = handle
         self.isWrite = isWrite
+        tally = .allocate(capacity: 1)
+        tally.initialize(to: Counters())
     }
+
+    deinit { tally.deallocate() }
+
+    package var counters: Counters { tally.pointee }
 
     /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
     package var snapshotID: Int { mdb_txn_id(handle) }
 
-    func resetCounters() { counters = Counters() }
+    func resetCounters() { tally.pointee = Counters() }
 
     // MARK: Reading
 
@@ -38,7 +45,7 @@ package final class Transaction {
         var value = MDB_val()
         let code = mdb_get(handle, database.handle, &keyValue, &value)
         if code == MDB_SUCCESS {
-            counters.count(database.role)
+            tally.pointee.count(database.role)
             return value.buffer
         }
         if code == MDB_NOTFOUND { return nil }

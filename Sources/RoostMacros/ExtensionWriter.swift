@@ -57,8 +57,17 @@ struct ExtensionWriter {
         lines { "encoder.\($0.isID ? "encodeID" : "encode")(\(value(of: $0)))" }
     }
 
+    /// All values first, then all assignments: a throw between two assignments would make the compiler keep the struct
+    /// in memory, half made, and copy it out at the end.
     private var decoding: String {
-        lines { "self.\($0.spelling) = try decoder.\($0.isID ? "decodeID" : "decode")((\($0.type)).self)" }
+        var values: [String] = []
+        var assignments: [String] = []
+        for (index, property) in model.properties.enumerated() {
+            let call = property.isID ? "decodeID" : "decode"
+            values.append("        let value\(index) = try decoder.\(call)((\(property.type)).self)")
+            assignments.append("        self.\(property.spelling) = value\(index)")
+        }
+        return (values + assignments).joined(separator: "\n")
     }
 
     /// One indented statement for each property.

@@ -91,14 +91,22 @@ import Testing
                 encoder.encode(alternateNames)
             }
             @inline(__always) init(from decoder: inout Roost.RecordDecoder) throws(Roost.RecordFailure) {
-                self.id = try decoder.decodeID((Int).self)
-                self.name = try decoder.decode((String).self)
-                self.country = try decoder.decode((String?).self)
-                self.`class` = try decoder.decode((String).self)
-                self.x = try decoder.decode((Double).self)
-                self.y = try decoder.decode((Double).self)
-                self.height = try decoder.decode((Double).self)
-                self.alternateNames = try decoder.decode(([String]).self)
+                let value0 = try decoder.decodeID((Int).self)
+                let value1 = try decoder.decode((String).self)
+                let value2 = try decoder.decode((String?).self)
+                let value3 = try decoder.decode((String).self)
+                let value4 = try decoder.decode((Double).self)
+                let value5 = try decoder.decode((Double).self)
+                let value6 = try decoder.decode((Double).self)
+                let value7 = try decoder.decode(([String]).self)
+                self.id = value0
+                self.name = value1
+                self.country = value2
+                self.`class` = value3
+                self.x = value4
+                self.y = value5
+                self.height = value6
+                self.alternateNames = value7
             }
         }
         """#
@@ -120,9 +128,12 @@ import Testing
                 encoder.encode(self.encoder)
             }
             @inline(__always) public init(from decoder: inout Roost.RecordDecoder) throws(Roost.RecordFailure) {
-                self.id = try decoder.decodeID((String).self)
-                self.of = try decoder.decode((Ref<Country>).self)
-                self.encoder = try decoder.decode((Optional<Bool>).self)
+                let value0 = try decoder.decodeID((String).self)
+                let value1 = try decoder.decode((Ref<Country>).self)
+                let value2 = try decoder.decode((Optional<Bool>).self)
+                self.id = value0
+                self.of = value1
+                self.encoder = value2
             }
         }
         """#

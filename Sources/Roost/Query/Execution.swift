@@ -25,8 +25,27 @@ struct Execution {
     /// during the call.
     @usableFromInline
     func forEachRow(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void) throws {
+        if case .table(.all) = plan.source, plan.residual.isEmpty, plan.limit == nil, plan.offset == 0,
+            !plan.isReversed
+        {
+            return try forEachRecord(body)
+        }
         var position = Position()
         _ = try stream(from: &position, rows: Int.max, body)
+    }
+
+    /// Every record, in ID order: the whole table with nothing to test is worth a loop of its own.
+    private func forEachRecord(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void) throws {
+        do {
+            var cursor = try transaction.cursor(state.records)
+            var stands = try cursor.first()
+            while stands {
+                try body(cursor.key, cursor.value)
+                stands = try cursor.next()
+            }
+        } catch {
+            throw StoreError.wrapping(error, engine: engine)
+        }
     }
 
     /// Goes on from `position` for at most `rows` rows. Returns whether there may be more.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The link between a Swift type and the catalog's entity: which key path means which field. Immutable.
-@usableFromInline
 final class EntityBinding: Sendable {
-    @usableFromInline let type: ObjectIdentifier
-    @usableFromInline let state: EntityState
+    let type: ObjectIdentifier
+    let state: EntityState
     /// By every spelling of a field, its position in the record.
     private let positions: [FieldKeyPath: Int]
     /// By position: whether the type's `<` is the stored order.
@@ -24,4 +23,35 @@ final class EntityBinding: Sendable {
     }
 
     func position(of keyPath: AnyKeyPath) -> Int? { positions[FieldKeyPath(keyPath)] }
+}
+
+/// The bindings of a store, by type: few, so they are searched in their order. Looked into for every object that is read or
+/// written, hence plain memory and no reference counting until the one is found.
+///
+/// Unchecked: nothing changes after `init`.
+final class BindingTable: @unchecked Sendable {
+    private let bindings: [EntityBinding]
+    private let types: UnsafeMutableBufferPointer<ObjectIdentifier>
+    private let states: UnsafeMutableBufferPointer<Unmanaged<EntityState>>
+
+    init(_ bindings: [EntityBinding]) {
+        self.bindings = bindings
+        types = .allocate(capacity: bindings.count)
+        states = .allocate(capacity: bindings.count)
+        _ = types.initialize(from: bindings.map(\.type))
+        _ = states.initialize(from: bindings.map { Unmanaged.passUnretained($0.state) })
+    }
+
+    deinit {
+        types.deallocate()
+        states.deallocate()
+    }
+
+    subscript(type: ObjectIdentifier) -> EntityBinding? { bindings.first { $0.type == type } }
+
+    @inline(__always)
+    func state(_ type: ObjectIdentifier) -> EntityState? {
+        for index in 0..<types.count where types[index] == type { return states[index].takeUnretainedValue() }
+        return nil
+    }
 }

@@ -28,9 +28,12 @@ public protocol SnapshotReading: ~Copyable {
 }
 
 /// The store and the snapshot that a transaction reads. Nothing in it is for callers.
+///
+/// Unowned: the transaction that hands it out owns both, and it is used only inside that transaction's closure. Counting
+/// references would cost as much as a look-up's decoding.
 public struct SnapshotContext {
-    let store: Store
-    let transaction: Transaction
+    unowned(unsafe) let store: Store
+    unowned(unsafe) let transaction: Transaction
 
     init(store: Store, transaction: Transaction) {
         self.store = store
@@ -39,8 +42,8 @@ public struct SnapshotContext {
 
     @usableFromInline
     func state(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityState {
-        guard let binding = store.binding(type) else { throw StoreError.unknownEntity(name()) }
-        return binding.state
+        guard let state = store.bindings.state(type) else { throw StoreError.unknownEntity(name()) }
+        return state
     }
 
     /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).
@@ -91,25 +94,27 @@ extension Entity {
     static func decoded(
         key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, state: EntityState
     ) throws -> Self {
-        var position = 0
         do throws(RecordFailure) {
             var decoder = try RecordDecoder(key: key, record: record, shape: recordShape, header: state.header)
-            defer { position = decoder.position }
             return try Self(from: &decoder)
         } catch {
-            throw damaged(error, key: key, position: position, state: state)
+            throw damaged(error, key: key, record: record, state: state)
         }
     }
 
     @usableFromInline
     @inline(never)
     static func damaged(
-        _ failure: RecordFailure, key: UnsafeRawBufferPointer, position: Int, state: EntityState
+        _ failure: RecordFailure, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, state: EntityState
     ) -> StoreError {
+        // Decoded once more, to learn how far it gets.
         let fields = state.layout.fields
-        return StoreError.damagedRecord(
-            failure, entity: state.name, id: state.describeID(key),
-            field: position < fields.count ? fields[position].name : nil)
+        var field: String?
+        if var decoder = try? RecordDecoder(key: key, record: record, shape: recordShape, header: state.header) {
+            _ = try? Self(from: &decoder)
+            if decoder.position < fields.count { field = fields[decoder.position].name }
+        }
+        return StoreError.damagedRecord(failure, entity: state.name, id: state.describeID(key), field: field)
     }
 }
 

@@ -61,10 +61,10 @@ public final class Store: Sendable {
     }
 
     let engine: Engine
-    let bindings: ContiguousArray<EntityBinding>
+    let bindings: BindingTable
     private let lifecycle = Mutex(Lifecycle())
 
-    private init(engine: Engine, bindings: ContiguousArray<EntityBinding>) {
+    private init(engine: Engine, bindings: BindingTable) {
         self.engine = engine
         self.bindings = bindings
     }
@@ -103,9 +103,9 @@ public final class Store: Sendable {
         var schemas: [EntitySchema] = []
         for entity in entities { schemas.append(try EntitySchema(entity)) }
         let (engine, states) = try Engine.open(path: path, options: options, schemas: schemas)
-        var bindings: ContiguousArray<EntityBinding> = []
+        var bindings: [EntityBinding] = []
         for (entity, state) in zip(entities, states) { bindings.append(EntityBinding(entity, state: state)) }
-        return Store(engine: engine, bindings: bindings)
+        return Store(engine: engine, bindings: BindingTable(bindings))
     }
 
     /// Refuses what would make a new store in the middle of somebody else's files.
@@ -174,15 +174,8 @@ public final class Store: Sendable {
 
     // MARK: Entities
 
-    @usableFromInline
-    @inline(__always)
-    func binding(_ type: ObjectIdentifier) -> EntityBinding? {
-        for binding in bindings where binding.type == type { return binding }
-        return nil
-    }
-
     func binding<T: Entity>(of type: T.Type) throws -> EntityBinding {
-        guard let binding = binding(ObjectIdentifier(type)) else { throw StoreError.unknownEntity(T.entityName) }
+        guard let binding = bindings[ObjectIdentifier(type)] else { throw StoreError.unknownEntity(T.entityName) }
         return binding
     }
 }
