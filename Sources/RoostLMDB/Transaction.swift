@@ -39,17 +39,13 @@ package final class Transaction {
 
     // MARK: Reading
 
+    /// Look-ups without counting references to the transaction; to be used only inside the body that the transaction was
+    /// handed to.
+    package var lookup: Lookup { Lookup(handle: handle, tally: tally) }
+
     /// The value of `key`, or nil. One B-tree descent, no copy.
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        var keyValue = MDB_val(key)
-        var value = MDB_val()
-        let code = mdb_get(handle, database.handle, &keyValue, &value)
-        if code == MDB_SUCCESS {
-            tally.pointee.count(database.role)
-            return value.buffer
-        }
-        if code == MDB_NOTFOUND { return nil }
-        throw RoostLMDB.failure(code, "mdb_get")
+        try lookup.get(database, key)
     }
 
     package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
@@ -126,6 +122,25 @@ package final class Transaction {
     func closeWriteCursors() {
         for case let cursor? in writeCursors { mdb_cursor_close(cursor) }
         writeCursors.removeAll()
+    }
+}
+
+/// What a look-up needs of its transaction.
+package struct Lookup {
+    let handle: OpaquePointer
+    let tally: UnsafeMutablePointer<Counters>
+
+    /// The value of `key`, or nil. One B-tree descent, no copy.
+    package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        var keyValue = MDB_val(key)
+        var value = MDB_val()
+        let code = mdb_get(handle, database.handle, &keyValue, &value)
+        if code == MDB_SUCCESS {
+            tally.pointee.count(database.role)
+            return value.buffer
+        }
+        if code == MDB_NOTFOUND { return nil }
+        throw failure(code, "mdb_get")
     }
 }
 

@@ -12,7 +12,7 @@ final class EntityState: Sendable {
     let records: Database
     let indexes: [IndexState]
 
-    @usableFromInline var header: RecordHeader { layout.header }
+    @usableFromInline var handle: EntityHandle { EntityHandle(self) }
 
     init(_ entity: Catalog.Entity, databases: [Int: Database]) throws {
         func damaged(_ what: String) -> StoreError {
@@ -72,6 +72,23 @@ final class EntityState: Sendable {
         }
         return String(decoding: key.dropLast(), as: UTF8.self)
     }
+}
+
+/// What reading and writing one object needs of its entity, in plain memory: references are not counted for each object.
+/// The state outlives it, since the store that made both is in use.
+@usableFromInline
+struct EntityHandle {
+    @usableFromInline let header: RecordHeader
+    let records: Database
+    private let unmanaged: Unmanaged<EntityState>
+
+    init(_ state: EntityState) {
+        header = state.layout.header
+        records = state.records
+        unmanaged = .passUnretained(state)
+    }
+
+    @usableFromInline var state: EntityState { unmanaged.takeUnretainedValue() }
 }
 
 /// One secondary index of an open store.

@@ -6,10 +6,12 @@ internal import RoostLMDB
 @usableFromInline
 struct Execution {
     let plan: Plan
-    @usableFromInline let state: EntityState
+    let state: EntityState
     let order: RequestedOrder
     let engine: Engine
     let transaction: Transaction
+
+    @usableFromInline var handle: EntityHandle { state.handle }
 
     /// Whether rows come out in the requested order, so that they need not be gathered first.
     @usableFromInline var isStreaming: Bool { plan.isOrdered }

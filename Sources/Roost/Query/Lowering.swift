@@ -68,7 +68,7 @@ extension Lowering: LoweringContext {
         let variable = variable
         let state = binding.state
         return Filter.ObjectTest(canThrow: expression.canFail) { view in
-            let object = try T.decoded(key: view.key, record: view.record, state: state)
+            let object = try T.decoded(key: view.key, record: view.record, handle: state.handle)
             do {
                 return try expression.checkedValue(PredicateBindings((variable, object)))
             } catch {

@@ -15,8 +15,9 @@ extension SnapshotReading where Self: ~Copyable {
         let execution = try context.plan(request)
         guard execution.isStreaming else { return try context.sorted(request, execution) }
         var objects: [T] = []
+        let handle = execution.handle
         try execution.forEachRow { key, record in
-            objects.append(try T.decoded(key: key, record: record, state: execution.state))
+            objects.append(try T.decoded(key: key, record: record, handle: handle))
         }
         return objects
     }
@@ -30,8 +31,9 @@ extension SnapshotReading where Self: ~Copyable {
             for object in try context.sorted(request, execution) { try body(object) }
             return
         }
+        let handle = execution.handle
         try execution.forEachRow { key, record in
-            try body(try T.decoded(key: key, record: record, state: execution.state))
+            try body(try T.decoded(key: key, record: record, handle: handle))
         }
     }
 
@@ -139,15 +141,16 @@ extension SnapshotContext {
     @usableFromInline
     func sorted<T: Entity>(_ request: FetchDescriptor<T>, _ execution: Execution) throws -> [T] {
         try sortedRows(request, execution) { (view) throws in
-            try T.decoded(key: view.key, record: view.record, state: execution.state)
+            try T.decoded(key: view.key, record: view.record, handle: execution.handle)
         }.map(\.object)
     }
 
     func rows<T: Entity>(_ request: FetchDescriptor<T>, _ execution: Execution) throws -> [T] {
         guard execution.isStreaming else { return try sorted(request, execution) }
         var objects: [T] = []
+        let handle = execution.handle
         try execution.forEachRow { key, record in
-            objects.append(try T.decoded(key: key, record: record, state: execution.state))
+            objects.append(try T.decoded(key: key, record: record, handle: handle))
         }
         return objects
     }
@@ -188,7 +191,7 @@ extension SnapshotContext {
             }
             key.removeAll()
             try writer.append(view, to: &key)
-            let object = try T.decoded(key: view.key, record: view.record, state: state)
+            let object = try T.decoded(key: view.key, record: view.record, handle: state.handle)
             rows.add((Row(object: object, segments: segments, id: key.bytes), try payload(view)))
         }
         return rows.finish(offset: execution.plan.offset).map { entry in

@@ -67,7 +67,7 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
                     engine: context.store.engine, transaction: context.transaction)
                 var objects: [T] = []
                 let goesOn = try execution.stream(from: &position, rows: size) { key, record in
-                    objects.append(try T.decoded(key: key, record: record, state: state))
+                    objects.append(try T.decoded(key: key, record: record, handle: state.handle))
                 }
                 return (objects, goesOn ? .streaming(plan, position) : .over)
             case .gathered(let keys, var next):
@@ -75,8 +75,8 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
                 var objects: [T] = []
                 while next < keys.count, objects.count < size {
                     try keys[next].withUnsafeBytes { key in
-                        guard let record = try context.record(state, key) else { return }
-                        objects.append(try T.decoded(key: key, record: record, state: state))
+                        guard let record = try context.record(state.handle, key) else { return }
+                        objects.append(try T.decoded(key: key, record: record, handle: state.handle))
                     }
                     next += 1
                 }

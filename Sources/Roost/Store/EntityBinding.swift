@@ -32,26 +32,26 @@ final class EntityBinding: Sendable {
 final class BindingTable: @unchecked Sendable {
     private let bindings: [EntityBinding]
     private let types: UnsafeMutableBufferPointer<ObjectIdentifier>
-    private let states: UnsafeMutableBufferPointer<Unmanaged<EntityState>>
+    private let handles: UnsafeMutableBufferPointer<EntityHandle>
 
     init(_ bindings: [EntityBinding]) {
         self.bindings = bindings
         types = .allocate(capacity: bindings.count)
-        states = .allocate(capacity: bindings.count)
+        handles = .allocate(capacity: bindings.count)
         _ = types.initialize(from: bindings.map(\.type))
-        _ = states.initialize(from: bindings.map { Unmanaged.passUnretained($0.state) })
+        _ = handles.initialize(from: bindings.map(\.state.handle))
     }
 
     deinit {
         types.deallocate()
-        states.deallocate()
+        handles.deallocate()
     }
 
     subscript(type: ObjectIdentifier) -> EntityBinding? { bindings.first { $0.type == type } }
 
     @inline(__always)
-    func state(_ type: ObjectIdentifier) -> EntityState? {
-        for index in 0..<types.count where types[index] == type { return states[index].takeUnretainedValue() }
+    func handle(_ type: ObjectIdentifier) -> EntityHandle? {
+        for index in 0..<types.count where types[index] == type { return handles[index] }
         return nil
     }
 }

@@ -34,23 +34,25 @@ public protocol SnapshotReading: ~Copyable {
 public struct SnapshotContext {
     unowned(unsafe) let store: Store
     unowned(unsafe) let transaction: Transaction
+    private let lookup: Lookup
 
     init(store: Store, transaction: Transaction) {
         self.store = store
         self.transaction = transaction
+        lookup = transaction.lookup
     }
 
     @usableFromInline
-    func state(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityState {
-        guard let state = store.bindings.state(type) else { throw StoreError.unknownEntity(name()) }
-        return state
+    func handle(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityHandle {
+        guard let handle = store.bindings.handle(type) else { throw StoreError.unknownEntity(name()) }
+        return handle
     }
 
     /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).
     @usableFromInline
-    func record(_ state: EntityState, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
-        do {
-            return try transaction.get(state.records, key)
+    func record(_ handle: EntityHandle, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
+        do throws(LMDBError) {
+            return try lookup.get(handle.records, key)
         } catch {
             throw StoreError(error, engine: store.engine)
         }
@@ -62,10 +64,10 @@ extension SnapshotReading where Self: ~Copyable {
     @inlinable
     public func get<T: Entity>(_ type: T.Type, id: T.ID) throws -> T? {
         let context = context
-        let state = try context.state(ObjectIdentifier(type), T.entityName)
+        let handle = try context.handle(ObjectIdentifier(type), T.entityName)
         return try id.withKey { key in
-            guard let record = try context.record(state, key) else { return nil }
-            return try T.decoded(key: key, record: record, state: state)
+            guard let record = try context.record(handle, key) else { return nil }
+            return try T.decoded(key: key, record: record, handle: handle)
         }
     }
 
@@ -74,13 +76,13 @@ extension SnapshotReading where Self: ~Copyable {
     @inlinable
     public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID>) throws -> [T] {
         let context = context
-        let state = try context.state(ObjectIdentifier(type), T.entityName)
+        let handle = try context.handle(ObjectIdentifier(type), T.entityName)
         var objects: [T] = []
         objects.reserveCapacity(ids.underestimatedCount)
         for id in ids {
             try id.withKey { key in
-                guard let record = try context.record(state, key) else { return }
-                objects.append(try T.decoded(key: key, record: record, state: state))
+                guard let record = try context.record(handle, key) else { return }
+                objects.append(try T.decoded(key: key, record: record, handle: handle))
             }
         }
         return objects
@@ -92,25 +94,26 @@ extension Entity {
     @inlinable
     @inline(__always)
     static func decoded(
-        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, state: EntityState
+        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, handle: EntityHandle
     ) throws -> Self {
         do throws(RecordFailure) {
-            var decoder = try RecordDecoder(key: key, record: record, shape: recordShape, header: state.header)
+            var decoder = try RecordDecoder(key: key, record: record, shape: recordShape, header: handle.header)
             return try Self(from: &decoder)
         } catch {
-            throw damaged(error, key: key, record: record, state: state)
+            throw damaged(error, key: key, record: record, handle: handle)
         }
     }
 
     @usableFromInline
     @inline(never)
     static func damaged(
-        _ failure: RecordFailure, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, state: EntityState
+        _ failure: RecordFailure, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, handle: EntityHandle
     ) -> StoreError {
+        let state = handle.state
         // Decoded once more, to learn how far it gets.
         let fields = state.layout.fields
         var field: String?
-        if var decoder = try? RecordDecoder(key: key, record: record, shape: recordShape, header: state.header) {
+        if var decoder = try? RecordDecoder(key: key, record: record, shape: recordShape, header: handle.header) {
             _ = try? Self(from: &decoder)
             if decoder.position < fields.count { field = fields[decoder.position].name }
         }

@@ -23,29 +23,29 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     /// transaction can go on.
     @inlinable
     public func insert<T: Entity>(_ object: T) throws {
-        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
-        try session.put(object, state, .refuse)
+        let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
+        try session.put(object, handle, .refuse)
     }
 
     /// Stores new objects, in their order.
     @inlinable
     public func insert<T: Entity>(contentsOf objects: some Sequence<T>) throws {
-        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
-        for object in objects { try session.put(object, state, .refuse) }
+        let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
+        for object in objects { try session.put(object, handle, .refuse) }
     }
 
     /// Stores an object, in the place of the one with its ID if there is one.
     @inlinable
     public func upsert<T: Entity>(_ object: T) throws {
-        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
-        try session.put(object, state, .replace)
+        let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
+        try session.put(object, handle, .replace)
     }
 
     /// Stores objects, each in the place of the one with its ID if there is one.
     @inlinable
     public func upsert<T: Entity>(contentsOf objects: some Sequence<T>) throws {
-        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
-        for object in objects { try session.put(object, state, .replace) }
+        let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
+        for object in objects { try session.put(object, handle, .replace) }
     }
 
     /// Changes the object with this ID by `change` and returns the new one. Throws `objectNotFound` when there is none, and
@@ -56,16 +56,16 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
         guard var object = try get(type, id: id) else { throw session.notFound(type, id) }
         try change(&object)
         guard object.id == id else { throw session.idChanged(type, from: id, to: object.id) }
-        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
-        try session.put(object, state, .require)
+        let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
+        try session.put(object, handle, .require)
         return object
     }
 
     /// Replaces an object that exists. Throws `objectNotFound` when there is none with its ID.
     @inlinable
     public func update<T: Entity>(_ object: T) throws {
-        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
-        try session.put(object, state, .require)
+        let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
+        try session.put(object, handle, .require)
     }
 
     // MARK: Deleting
@@ -73,8 +73,8 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     /// Removes the object with this ID. Returns whether there was one.
     @discardableResult
     public func delete<T: Entity>(_ type: T.Type, id: T.ID) throws -> Bool {
-        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
-        return try id.withKey { key in try session.delete(state, key: key) }
+        let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
+        return try id.withKey { key in try session.delete(handle.state, key: key) }
     }
 
     // MARK: IDs
@@ -82,10 +82,10 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     /// An ID that no object has and that this function never gave before: one more than the greatest in use or given so
     /// far. The counter is part of the transaction and of the file.
     public func nextID<T: Entity>(_ type: T.Type) throws -> T.ID where T.ID: FixedWidthInteger {
-        let state = try context.state(ObjectIdentifier(T.self), T.entityName)
+        let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
         do {
-            let last = try lastID(state, T.ID.self)
-            let next = try session.nextID(state, after: UInt64(clamping: max(0, last)))
+            let last = try lastID(handle, T.ID.self)
+            let next = try session.nextID(handle.state, after: UInt64(clamping: max(0, last)))
             guard let id = T.ID(exactly: next) else {
                 throw StoreError(
                     .idsExhausted, "\(T.entityName) has used up the IDs of type \(T.ID.self).", entity: T.entityName)
@@ -96,8 +96,8 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
         }
     }
 
-    private func lastID<ID: EntityID & FixedWidthInteger>(_ state: EntityState, _: ID.Type) throws -> ID {
-        var cursor = try session.transaction.cursor(state.records)
+    private func lastID<ID: EntityID & FixedWidthInteger>(_ handle: EntityHandle, _: ID.Type) throws -> ID {
+        var cursor = try session.transaction.cursor(handle.records)
         return try cursor.last() ? try ID.load(key: cursor.key) : 0
     }
 }
@@ -105,12 +105,12 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
 extension WriteSession {
     @inlinable
     @inline(__always)
-    func put<T: Entity>(_ object: T, _ state: EntityState, _ existing: Existing) throws {
+    func put<T: Entity>(_ object: T, _ handle: EntityHandle, _ existing: Existing) throws {
         try object.id.withKey { key in
-            encoder.begin(T.recordShape, state.header)
+            encoder.begin(T.recordShape, handle.header)
             object.encode(to: &encoder)
             encoder.seal(key: key)
-            try put(state, key: key, record: encoder.record, existing: existing)
+            try put(handle.state, key: key, record: encoder.record, existing: existing)
         }
     }
 
