@@ -156,7 +156,8 @@ package struct FileProbe {
             guard offset + 2 <= lower else { throw .damaged("page \(number) has a bad entry") }
             let start = Int(bytes.load(at: offset, as: UInt16.self))
             guard start >= lower, start + 8 <= bytes.count else { throw .damaged("page \(number) has a bad entry") }
-            let size = UInt64(bytes.load(at: start, as: UInt16.self))
+            let size =
+                UInt64(bytes.load(at: start, as: UInt16.self))
                 | UInt64(bytes.load(at: start + 2, as: UInt16.self)) << 16
             let flags = bytes.load(at: start + 4, as: UInt16.self)
             let end = start + 8 + Int(bytes.load(at: start + 6, as: UInt16.self))
