@@ -12,7 +12,7 @@ import Testing
         #expect(run.status == 0 && run.errors.isEmpty)
         for line in [
             "store        \(store.path)", "format       1", "last commit  1", "history      commits 1 to 1",
-            "Specimen (type 1): 4 objects, 1 pages, depth 1", "  keeper  string    Keeper", "  marks   [int64?]  ",
+            "Specimen (type 1): 4 objects, 1 pages, depth 1", "  keeper  string    Keeper", "  marks   [int64?]",
             "  layout 1 (current): id, name, note, flag, small, large, ratio, score, made, key, blob, tags, marks, keeper",
             "  Specimen(each tags)            5      1      1         0",
             "Keeper (type 2): 2 objects, 1 pages, depth 1",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Roost
 import Testing
 
 @Suite struct OrderTests {
@@ -36,10 +37,20 @@ import Testing
     }
 
     @Test func anIndexServesConditionOrderAndLimit() async throws {
-        let store = try SpecimenStore()
-        defer { store.remove() }
+        let specimens = try SpecimenStore()
+        defer { specimens.remove() }
+        // With fewer objects a scan would be cheaper.
+        let store = try await Store.open(at: specimens.url, entities: Specimen.self)
+        try await store.write { tx in
+            for id in 100..<300 {
+                var specimen = SpecimenStore.specimens[1]
+                specimen.id = id
+                try tx.insert(specimen)
+            }
+        }
+        try store.close()
         let run = try await Tool.run(
-            "query", store.path, "Specimen", "--where", "keeper=ann", "--sort", "small:desc", "--limit", "1",
+            "query", specimens.path, "Specimen", "--where", "keeper=ann", "--sort", "small:desc", "--limit", "1",
             "--explain")
         #expect(run.status == 0 && run.errors.isEmpty)
         #expect(

@@ -54,13 +54,15 @@ struct Table {
 
     private func line(_ cells: [Cell], _ indent: String) -> String {
         var line = indent
-        for (column, cell) in cells.enumerated() {
+        // No spaces where nothing follows.
+        let last = cells.lastIndex { !$0.text.isEmpty } ?? 0
+        for (column, cell) in cells.prefix(through: last).enumerated() {
             let padding = String(repeating: " ", count: widths[column] - cell.width)
             if column > 0 { line += "  " }
             if cell.alignsRight {
                 line += padding + cell.text
             } else {
-                line += column == cells.count - 1 ? cell.text : cell.text + padding
+                line += column == last ? cell.text : cell.text + padding
             }
         }
         return line + "\n"
