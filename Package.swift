@@ -14,6 +14,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Roost", targets: ["Roost"]),
+        .executable(name: "roost", targets: ["RoostTool"]),
     ],
     targets: [
         .systemLibrary(
@@ -22,8 +23,10 @@ let package = Package(
         .target(name: "RoostLMDB", dependencies: ["CRoostLMDB"]),
         macroTarget(),
         .target(name: "Roost", dependencies: ["RoostLMDB", "RoostMacros"]),
+        .executableTarget(name: "RoostTool", dependencies: ["Roost"], path: "Tools/roost"),
         .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostLMDB"]),
         .testTarget(name: "MacroDiagnosticsTests", dependencies: ["Roost"], path: "Tests/MacroDiagnostics"),
+        .testTarget(name: "RoostToolTests", dependencies: ["Roost", "RoostLMDB", "RoostTool"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -10,8 +10,8 @@
 
 /// Looks into a data file without LMDB, which trusts what it maps and dies of a damaged file (hazard 27).
 ///
-/// Only for files that this process does not have open: see hazard 2. It reads both meta pages and walks down the
-/// leftmost pages of the main database to its first entry. Page numbers and offsets are those of LMDB's data version 1
+/// Only for files that this process does not have open: see hazard 2. It reads both meta pages and walks down the pages
+/// of the main database to one entry. Page numbers and offsets are those of LMDB's data version 1
 /// on a 64-bit machine (`struct MDB_meta`, `MDB_page`, `MDB_node` of mdb.c), in the byte order of the machine.
 package struct FileProbe {
     package enum Finding: Error, Equatable {
@@ -29,6 +29,7 @@ package struct FileProbe {
     private static let pageHeaderSize = 16
     private static let branchPage: UInt16 = 0x01
     private static let leafPage: UInt16 = 0x02
+    private static let overflowPage: UInt16 = 0x04
     private static let metaPage: UInt16 = 0x08
     private static let bigData: UInt16 = 0x01
 
@@ -45,15 +46,138 @@ package struct FileProbe {
 
     /// The first key and value of the main database; nil when it is empty.
     package static func firstEntry(of path: String) throws(Finding) -> (key: [UInt8], value: [UInt8])? {
+        try probing(path) { (probe) throws(Finding) in try probe.firstEntry() }
+    }
+
+    /// The value of `key` in the main database; nil when there is none.
+    ///
+    /// Another process may be writing: what is found belongs to one snapshot only if two commits have not gone by
+    /// meanwhile, so the caller must be able to tell a whole value from a torn one, as by a checksum.
+    package static func value(of key: [UInt8], in path: String) throws(Finding) -> [UInt8]? {
+        try probing(path) { (probe) throws(Finding) in try probe.value(of: key) }
+    }
+
+    private static func probing<Result>(
+        _ path: String, _ body: (FileProbe) throws(Finding) -> Result
+    ) throws(Finding) -> Result {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(errno) }
         defer { close(descriptor) }
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { throw .unreadable(errno) }
-        return try FileProbe(descriptor: descriptor, length: Int(info.st_size)).firstEntry()
+        return try body(FileProbe(descriptor: descriptor, length: Int(info.st_size)))
     }
 
+    // MARK: The tree
+
     private func firstEntry() throws(Finding) -> (key: [UInt8], value: [UInt8])? {
+        let newest = try newestMeta()
+        guard let leaf = try leaf(newest, { (_) throws(Finding) in 0 }) else { return nil }
+        let node = try leaf.node(0)
+        return (Array(leaf.bytes[node.key]), try value(node, on: leaf, newest))
+    }
+
+    private func value(of key: [UInt8]) throws(Finding) -> [UInt8]? {
+        let newest = try newestMeta()
+        let found = try leaf(newest) { (page) throws(Finding) in
+            // The first entry of a branch page stands for everything below the second.
+            var child = 0
+            for index in 1..<max(page.count, 1) {
+                if key.lexicographicallyPrecedes(page.bytes[try page.node(index).key]) { break }
+                child = index
+            }
+            return child
+        }
+        guard let leaf = found else { return nil }
+        for index in 0..<leaf.count {
+            let node = try leaf.node(index)
+            if leaf.bytes[node.key].elementsEqual(key) { return try value(node, on: leaf, newest) }
+        }
+        return nil
+    }
+
+    /// Walks down from the root by the child that `choose` picks on each branch page; nil when the tree is empty.
+    private func leaf(
+        _ newest: Meta, _ choose: (Page) throws(Finding) -> Int
+    ) throws(Finding) -> Page? {
+        if newest.depth == 0 { return nil }
+        var number = newest.root
+        for _ in 0..<Int(newest.depth) {
+            let page = Page(number: number, bytes: try page(number, newest))
+            guard page.lower > Self.pageHeaderSize, page.lower <= page.bytes.count else {
+                throw .damaged("page \(number) has no entries")
+            }
+            if page.flags & Self.leafPage != 0 { return page }
+            guard page.flags & Self.branchPage != 0 else { throw .damaged("page \(number) is of the wrong kind") }
+            number = try page.node(try choose(page)).child
+        }
+        throw .damaged("the main database is deeper than it says")
+    }
+
+    private func page(_ number: UInt64, _ newest: Meta) throws(Finding) -> [UInt8] {
+        guard number >= 2, number <= newest.lastPage else {
+            throw .damaged("the main database points to page \(number), outside the file")
+        }
+        let page = try read(at: Int(number) * newest.pageSize, count: newest.pageSize)
+        guard page.count == newest.pageSize, page.load(at: 0, as: UInt64.self) == number else {
+            throw .damaged("page \(number) is cut off or overwritten")
+        }
+        return page
+    }
+
+    /// A leaf node's value, on its page or on overflow pages of its own.
+    private func value(_ node: Node, on page: Page, _ newest: Meta) throws(Finding) -> [UInt8] {
+        let start = node.key.upperBound
+        if node.flags & Self.bigData == 0 {
+            guard start + node.size <= page.bytes.count else { throw .damaged("page \(page.number) has a bad entry") }
+            return Array(page.bytes[start..<start + node.size])
+        }
+        guard start + 8 <= page.bytes.count else { throw .damaged("page \(page.number) has a bad entry") }
+        let number = page.bytes.load(at: start, as: UInt64.self)
+        let first = try self.page(number, newest)
+        guard first.load(at: 10, as: UInt16.self) & Self.overflowPage != 0 else {
+            throw .damaged("page \(number) is of the wrong kind")
+        }
+        let offset = Int(number) * newest.pageSize + Self.pageHeaderSize
+        guard node.size <= length - offset else { throw .damaged("page \(number) is cut off") }
+        return try read(at: offset, count: node.size)
+    }
+
+    private struct Page {
+        let number: UInt64
+        let bytes: [UInt8]
+        var flags: UInt16 { bytes.load(at: 10, as: UInt16.self) }
+        /// Where the entries' offsets end.
+        var lower: Int { Int(bytes.load(at: 12, as: UInt16.self)) }
+        var count: Int { (lower - FileProbe.pageHeaderSize) / 2 }
+
+        func node(_ index: Int) throws(Finding) -> Node {
+            let offset = FileProbe.pageHeaderSize + 2 * index
+            guard offset + 2 <= lower else { throw .damaged("page \(number) has a bad entry") }
+            let start = Int(bytes.load(at: offset, as: UInt16.self))
+            guard start >= lower, start + 8 <= bytes.count else { throw .damaged("page \(number) has a bad entry") }
+            let size =
+                UInt64(bytes.load(at: start, as: UInt16.self))
+                | UInt64(bytes.load(at: start + 2, as: UInt16.self)) << 16
+            let flags = bytes.load(at: start + 4, as: UInt16.self)
+            let end = start + 8 + Int(bytes.load(at: start + 6, as: UInt16.self))
+            guard end <= bytes.count else { throw .damaged("page \(number) has a bad entry") }
+            return Node(
+                key: start + 8..<end, size: Int(size), child: size | UInt64(flags) << 32, flags: flags)
+        }
+    }
+
+    /// `MDB_node`: on a leaf page `size` and `flags` are the value's, on a branch page they are parts of `child`.
+    private struct Node {
+        let key: Range<Int>
+        let size: Int
+        let child: UInt64
+        let flags: UInt16
+    }
+
+    // MARK: Meta pages
+
+    private func newestMeta() throws(Finding) -> Meta {
         let first = try read(at: 0, count: 4_096)
         guard first.count >= 152, first.load(at: 10, as: UInt16.self) & Self.metaPage != 0,
             first.load(at: 16, as: UInt32.self) == Self.magic
@@ -65,41 +189,7 @@ package struct FileProbe {
         }
         let two = try meta(second)
         guard one.pageSize == two.pageSize else { throw .damaged("the meta pages disagree about the page size") }
-        let newest = one.transaction >= two.transaction ? one : two
-        if newest.depth == 0 { return nil }
-
-        var number = newest.root
-        for _ in 0..<Int(newest.depth) {
-            guard number >= 2, number <= newest.lastPage else {
-                throw .damaged("the main database points to page \(number), outside the file")
-            }
-            let page = try read(at: Int(number) * newest.pageSize, count: newest.pageSize)
-            guard page.count == newest.pageSize, page.load(at: 0, as: UInt64.self) == number else {
-                throw .damaged("page \(number) is cut off or overwritten")
-            }
-            let flags = page.load(at: 10, as: UInt16.self)
-            let lower = Int(page.load(at: 12, as: UInt16.self))
-            guard lower > Self.pageHeaderSize, lower <= page.count else {
-                throw .damaged("page \(number) has no entries")
-            }
-            let node = Int(page.load(at: Self.pageHeaderSize, as: UInt16.self))
-            guard node >= lower, node + 8 <= page.count else { throw .damaged("page \(number) has a bad entry") }
-            let low = UInt64(page.load(at: node, as: UInt16.self))
-            let high = UInt64(page.load(at: node + 2, as: UInt16.self))
-            let nodeFlags = page.load(at: node + 4, as: UInt16.self)
-            let keySize = Int(page.load(at: node + 6, as: UInt16.self))
-            if flags & Self.leafPage != 0 {
-                let size = Int(low | high << 16)
-                let start = node + 8
-                guard nodeFlags & Self.bigData == 0, start + keySize + size <= page.count else {
-                    throw .damaged("page \(number) has a bad entry")
-                }
-                return (Array(page[start..<start + keySize]), Array(page[start + keySize..<start + keySize + size]))
-            }
-            guard flags & Self.branchPage != 0 else { throw .damaged("page \(number) is of the wrong kind") }
-            number = low | high << 16 | UInt64(nodeFlags) << 32
-        }
-        throw .damaged("the main database is deeper than it says")
+        return one.transaction >= two.transaction ? one : two
     }
 
     private func meta(_ page: [UInt8]) throws(Finding) -> Meta {

@@ -15,24 +15,10 @@ final class EntityState: Sendable {
     @usableFromInline var handle: EntityHandle { EntityHandle(self) }
 
     init(_ entity: Catalog.Entity, databases: [Int: Database]) throws {
-        func damaged(_ what: String) -> StoreError {
-            StoreError(.damaged, "The store's catalog contradicts itself: \(what).", entity: entity.name)
-        }
+        func damaged(_ what: String) -> StoreError { .contradiction(what, in: entity) }
         number = entity.number
         name = entity.name
-        guard let layout = entity.layouts.first(where: { $0.number == entity.currentLayout }),
-            let layoutNumber = UInt16(exactly: layout.number), !layout.fields.isEmpty
-        else { throw damaged("entity \(entity.name) has no layout") }
-        var fields: [(number: Int, name: String, type: FieldType, references: String?)] = []
-        for number in layout.fields {
-            guard let field = entity.fields.first(where: { $0.number == number }), let type = FieldType(field.type)
-            else { throw damaged("field \(number) of \(entity.name) is missing or of an unknown type") }
-            fields.append((field.number, field.name, type, field.references))
-        }
-        guard fields[0].type.scalar != nil, !fields[0].type.isOptional else {
-            throw damaged("the ID of \(entity.name) is not a plain value")
-        }
-        self.layout = RecordLayout(number: layoutNumber, fields: fields)
+        layout = try RecordLayout(entity)
         guard let records = databases[entity.database] else { throw damaged("database \(entity.database) is missing") }
         self.records = records
         let placed = self.layout
@@ -74,21 +60,30 @@ final class EntityState: Sendable {
     }
 }
 
-/// What reading and writing one object needs of its entity, in plain memory: references are not counted for each object.
-/// The state outlives it, since the store that made both is in use.
-@usableFromInline
-struct EntityHandle {
-    @usableFromInline let header: RecordHeader
-    let records: Database
-    private let unmanaged: Unmanaged<EntityState>
-
-    init(_ state: EntityState) {
-        header = state.layout.header
-        records = state.records
-        unmanaged = .passUnretained(state)
+extension RecordLayout {
+    /// The layout that new records of the entity have. Needs no open file.
+    convenience init(_ entity: Catalog.Entity) throws(StoreError) {
+        func damaged(_ what: String) -> StoreError { .contradiction(what, in: entity) }
+        guard let layout = entity.layouts.first(where: { $0.number == entity.currentLayout }),
+            let layoutNumber = UInt16(exactly: layout.number), !layout.fields.isEmpty
+        else { throw damaged("entity \(entity.name) has no layout") }
+        var fields: [(number: Int, name: String, type: FieldType, references: String?)] = []
+        for number in layout.fields {
+            guard let field = entity.fields.first(where: { $0.number == number }), let type = FieldType(field.type)
+            else { throw damaged("field \(number) of \(entity.name) is missing or of an unknown type") }
+            fields.append((field.number, field.name, type, field.references))
+        }
+        guard fields[0].type.scalar != nil, !fields[0].type.isOptional else {
+            throw damaged("the ID of \(entity.name) is not a plain value")
+        }
+        self.init(number: layoutNumber, fields: fields)
     }
+}
 
-    @usableFromInline var state: EntityState { unmanaged.takeUnretainedValue() }
+extension StoreError {
+    fileprivate static func contradiction(_ what: String, in entity: Catalog.Entity) -> StoreError {
+        StoreError(.damaged, "The store's catalog contradicts itself: \(what).", entity: entity.name)
+    }
 }
 
 /// One secondary index of an open store.

@@ -3,15 +3,26 @@
 internal import RoostLMDB
 
 /// A planned fetch, ready to run on one snapshot: the engine's half, which knows no Swift type.
+///
+/// A class, so that the closures of its loops share it: as a struct it would be copied for each row.
 @usableFromInline
-struct Execution {
+final class Execution {
     let plan: Plan
     let state: EntityState
     let order: RequestedOrder
     let engine: Engine
     let transaction: Transaction
 
-    @usableFromInline var handle: EntityHandle { state.handle }
+    @usableFromInline let handle: EntityHandle
+
+    init(plan: Plan, state: EntityState, order: RequestedOrder, engine: Engine, transaction: Transaction) {
+        self.plan = plan
+        self.state = state
+        self.order = order
+        self.engine = engine
+        self.transaction = transaction
+        handle = state.handle
+    }
 
     /// Whether rows come out in the requested order, so that they need not be gathered first.
     @usableFromInline var isStreaming: Bool { plan.isOrdered }

@@ -79,6 +79,25 @@ indirect enum Filter: Sendable {
     }
 }
 
+// MARK: Comparisons, with nil and NaN as Swift has them
+
+extension Filter {
+    /// `field == value`, where `.null` stands for nil.
+    static func equality(_ position: Int, _ value: StoredValue) -> Filter {
+        switch value {
+        case .null: .isNull(position: position)
+        case .list: .constant(false)
+        default: comparison(position, .equal, value)
+        }
+    }
+
+    /// A comparison with a value that is not null.
+    static func comparison(_ position: Int, _ operation: Operation, _ value: StoredValue) -> Filter {
+        if case .double(let number) = value, number.isNaN { return .constant(false) }
+        return .compare(.init(position: position, operation: operation, value: value))
+    }
+}
+
 // MARK: Evaluation
 
 extension Filter {

@@ -106,16 +106,6 @@ extension LoweredTerm {
     }
 }
 
-/// `field == value`, with nil and NaN as Swift has them.
-private func equality(_ position: Int, _ value: StoredValue) -> Filter {
-    switch value {
-    case .null: .isNull(position: position)
-    case .double(let number) where number.isNaN: .constant(false)
-    case .list: .constant(false)
-    default: .compare(.init(position: position, operation: .equal, value: value))
-    }
-}
-
 private func equalityTerm(
     _ lhs: LoweredTerm, _ rhs: LoweredTerm, _ context: some LoweringContext
 ) -> Filter? {
@@ -123,7 +113,7 @@ private func equalityTerm(
         guard let position = field.position(context), let value = constant.storedValue else { continue }
         // Arrays as a whole are compared on the object.
         guard context.fieldType(position).scalar != nil else { return nil }
-        return equality(position, value)
+        return .equality(position, value)
     }
     return nil
 }
@@ -185,7 +175,6 @@ extension PredicateExpressions.Comparison: LowerableExpression {
         _ position: Int, _ value: StoredValue, _ context: some LoweringContext, turned: Bool
     ) -> LoweredTerm {
         guard context.isOrdered(position), context.fieldType(position).scalar != nil else { return .unknown }
-        if case .double(let number) = value, number.isNaN { return .condition(.constant(false)) }
         let operation: Filter.Operation
         switch (op, turned) {
         case (.lessThan, false), (.greaterThan, true): operation = .less
@@ -194,7 +183,7 @@ extension PredicateExpressions.Comparison: LowerableExpression {
         case (.greaterThanOrEqual, false), (.lessThanOrEqual, true): operation = .greaterOrEqual
         @unknown default: return .unknown
         }
-        return .condition(.compare(.init(position: position, operation: operation, value: value)))
+        return .condition(.comparison(position, operation, value))
     }
 }
 

@@ -32,7 +32,7 @@ extension Plan {
     func describe(_ state: EntityState) -> String {
         var parts: [String] = []
         switch source {
-        case .nothing: return "nothing: the predicate excludes every object"
+        case .nothing: return limit == 0 ? "nothing: the limit is 0" : "nothing: the predicate excludes every object"
         case .lookup(let keys): parts.append("lookup of \(keys.count) \(keys.count == 1 ? "ID" : "IDs") in \(state.name)")
         case .table(let range):
             parts.append(range == .all ? "table scan of \(state.name)" : "range of IDs in \(state.name)")

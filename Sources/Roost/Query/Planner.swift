@@ -12,6 +12,22 @@ struct Planner {
     let limit: Int?
     let offset: Int
 
+    /// No store has as many rows: a greater limit or offset means the same, and sums with this one cannot overflow.
+    static let maximumRows = 1 << 48
+
+    init(
+        state: EntityState, engine: Engine, transaction: Transaction, filter: Filter, order: RequestedOrder,
+        limit: Int?, offset: Int
+    ) {
+        self.state = state
+        self.engine = engine
+        self.transaction = transaction
+        self.filter = filter
+        self.order = order
+        self.limit = limit.map { min($0, Self.maximumRows) }
+        self.offset = min(offset, Self.maximumRows)
+    }
+
     /// Values of one component that are worth a range of their own each.
     static let maximumRanges = 1_000
     /// Index entries that are always worth counting to estimate a range.
@@ -26,7 +42,7 @@ struct Planner {
     func best() throws -> Plan {
         let plans = try candidates()
         guard let best = plans.min(by: { $0.estimatedCost < $1.estimatedCost }) else {
-            return Plan(source: .nothing, isOrdered: true, estimatedRows: 0, estimatedCost: 0)
+            return Plan(source: .nothing, isOrdered: true, estimatedRows: 0, estimatedCost: 0, limit: limit)
         }
         return best
     }

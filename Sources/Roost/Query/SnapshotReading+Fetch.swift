@@ -161,19 +161,7 @@ extension SnapshotContext {
         let state = execution.state
         let limit = execution.plan.limit.map { $0 + execution.plan.offset }
         if let fields = execution.order.fields {
-            let writer = SortKeyWriter(
-                fields: fields, idDescending: execution.order.idDescending, layout: state.layout)
-            var rows = SortedRows<(key: [UInt8], object: Payload, id: [UInt8])>(limit: limit) {
-                $0.key.precedesAsKey($1.key)
-            }
-            var key = KeyBytes()
-            try forEachView(execution) { view in
-                key.removeAll()
-                try writer.append(view, to: &key)
-                if let threshold = rows.threshold, !key.bytes.precedesAsKey(threshold.key) { return }
-                rows.add((key.bytes, try payload(view), Array(view.key)))
-            }
-            return rows.finish(offset: execution.plan.offset).map { ($0.object, $0.id) }
+            return try execution.gathered(by: fields, payload)
         }
         let binding = try store.binding(of: T.self)
         let terms = SortTerm<T>.terms(request.sortBy, binding)
@@ -182,7 +170,7 @@ extension SnapshotContext {
             Self.precedes($0.row, $1.row, terms)
         }
         var key = KeyBytes()
-        try forEachView(execution) { view in
+        try execution.forEachView { view in
             var segments: [[UInt8]] = []
             for case .field(let position, let descending) in terms {
                 key.removeAll()
@@ -218,18 +206,6 @@ extension SnapshotContext {
             }
         }
         return a.id.precedesAsKey(b.id)
-    }
-
-    private func forEachView(_ execution: Execution, _ body: (RecordView) throws -> Void) throws {
-        try execution.forEachMatch { _, key, record in
-            do {
-                try body(try RecordView(key: key, record: record, layout: execution.state.layout))
-            } catch let failure as RecordFailure {
-                throw StoreError.damagedRecord(
-                    failure, entity: execution.state.name, id: execution.state.describeID(key), field: nil)
-            }
-            return true
-        }
     }
 
     // MARK: IDs

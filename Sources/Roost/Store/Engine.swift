@@ -167,21 +167,26 @@ final class Engine: Sendable {
         return states
     }
 
-    /// Looks at the file before LMDB does (hazard 27). Another process may be creating it at this moment, so a finding that
+    /// Looks at the file before LMDB does (hazard 27).
+    static func inspect(_ path: String) throws {
+        try probing(path) { file in
+            guard let entry = try FileProbe.firstEntry(of: file) else { return }
+            guard entry.key == MainDatabase.Key.header.bytes else {
+                throw StoreError(
+                    .notAStore, "\(path) is not a Roost store, but an LMDB file of another program.", path: path)
+            }
+            _ = try StoreHeader(entry.value, path: path)
+        }
+    }
+
+    /// Runs `body` on the data file's path. Another process may be creating the file at this moment, so a finding that
     /// would then be passing is looked at again (hazard 33).
-    private static func inspect(_ path: String) throws {
+    static func probing<Result>(_ path: String, _ body: (String) throws -> Result) throws -> Result {
         let file = Environment.dataFile(in: path)
         var attempt = 0
         while true {
             do {
-                let entry = try FileProbe.firstEntry(of: file)
-                guard let entry else { return }
-                guard entry.key == MainDatabase.Key.header.bytes else {
-                    throw StoreError(
-                        .notAStore, "\(path) is not a Roost store, but an LMDB file of another program.", path: path)
-                }
-                _ = try StoreHeader(entry.value, path: path)
-                return
+                return try body(file)
             } catch let finding as FileProbe.Finding {
                 attempt += 1
                 if attempt >= 5 { throw StoreError(finding, path: path) }

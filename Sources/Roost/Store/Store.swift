@@ -21,7 +21,7 @@ import Synchronization
 ///
 /// Opening a store that is open in this process already, by whatever path, shares everything but the `Store` value.
 ///
-/// Mutable state: `lifecycle` (mutex), which holds whether `close` was called and who is to be told.
+/// Mutable state: `closed` (atomic), whether `close` was called; `lifecycle` (mutex), who is to be told of it.
 public final class Store: Sendable {
     /// How a store is opened. Everyone in a process who opens one file must use the same options.
     public struct Options: Sendable, Equatable {
@@ -56,13 +56,14 @@ public final class Store: Sendable {
     }
 
     private struct Lifecycle {
-        var isClosed = false
         var observations: [ObjectIdentifier: any Closable] = [:]
     }
 
     let engine: Engine
     let bindings: BindingTable
     private let lifecycle = Mutex(Lifecycle())
+    /// Written under `lifecycle`; read by every operation without it.
+    private let closed = Atomic<Bool>(false)
 
     private init(engine: Engine, bindings: BindingTable) {
         self.engine = engine
@@ -136,8 +137,7 @@ public final class Store: Sendable {
 
     private func close(inBackground: Bool) {
         let observations = lifecycle.withLock { state -> [any Closable]? in
-            if state.isClosed { return nil }
-            state.isClosed = true
+            if closed.exchange(true, ordering: .sequentiallyConsistent) { return nil }
             let observations = Array(state.observations.values)
             state.observations = [:]
             return observations
@@ -153,7 +153,7 @@ public final class Store: Sendable {
         }
     }
 
-    var isClosed: Bool { lifecycle.withLock { $0.isClosed } }
+    var isClosed: Bool { closed.load(ordering: .acquiring) }
 
     @usableFromInline
     func verifyOpen() throws {
@@ -163,7 +163,7 @@ public final class Store: Sendable {
     /// Ties an observation's life to the store's. Throws when the store is closed already.
     func add(_ observation: any Closable) throws {
         try lifecycle.withLock { state in
-            if state.isClosed { throw StoreError.storeClosed }
+            if isClosed { throw StoreError.storeClosed }
             state.observations[ObjectIdentifier(observation)] = observation
         }
     }
