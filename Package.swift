@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "Roost", targets: ["Roost"]),
         .executable(name: "roost", targets: ["RoostTool"]),
+        .executable(name: "roost-demo", targets: ["RoostDemo"]),
     ],
     targets: [
         .systemLibrary(
@@ -23,6 +24,8 @@ let package = Package(
         .target(name: "RoostLMDB", dependencies: ["CRoostLMDB"]),
         macroTarget(),
         .target(name: "Roost", dependencies: ["RoostLMDB", "RoostMacros"]),
+        .executableTarget(
+            name: "RoostDemo", dependencies: ["Roost"], path: "Examples/Cities", exclude: ["Data"]),
         .executableTarget(name: "RoostTool", dependencies: ["Roost"], path: "Tools/roost"),
         .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostLMDB"]),
         .testTarget(name: "MacroDiagnosticsTests", dependencies: ["Roost"], path: "Tests/MacroDiagnostics"),
