@@ -27,6 +27,11 @@ final class Execution {
     /// Whether rows come out in the requested order, so that they need not be gathered first.
     @usableFromInline var isStreaming: Bool { plan.isOrdered }
 
+    /// How many rows to make room for: no more than are expected, no more than a chunk.
+    @usableFromInline var expectedRows: Int {
+        max(0, min(plan.limit ?? plan.estimatedRows, plan.estimatedRows, 1_000))
+    }
+
     /// Where a stream can go on: the last row's key in the source, and how much of offset and limit is used up.
     struct Position: Sendable {
         var after: [UInt8]?
@@ -108,12 +113,14 @@ final class Execution {
                 }
             case .index(let index, let ranges):
                 var cursor = try transaction.cursor(index.database)
+                let lookup = transaction.lookup
+                let records = state.records
                 let width = state.layout.idKeyWidth
                 var goesOn = true
                 for range in plan.isReversed ? ranges.reversed() : ranges where goesOn {
                     try scan(&cursor, range, after) { entry, _ in
                         guard let id = index.id(inEntry: entry, width: width),
-                            let record = try transaction.get(state.records, id)
+                            let record = try lookup.get(records, id)
                         else { throw danglingEntry(index) }
                         guard try passes(id, record) else { return true }
                         goesOn = try body(entry, id, record)

@@ -15,6 +15,7 @@ extension SnapshotReading where Self: ~Copyable {
         let execution = try context.plan(request)
         guard execution.isStreaming else { return try context.sorted(request, execution) }
         var objects: [T] = []
+        objects.reserveCapacity(execution.expectedRows)
         let handle = execution.handle
         try execution.forEachRow { key, record in
             objects.append(try T.decoded(key: key, record: record, handle: handle))
@@ -96,7 +97,7 @@ extension SnapshotContext {
                 fields = nil
             }
         }
-        let descends = request.sortBy.prefix(terms.count).last?.order == .reverse
+        let descends = terms.isEmpty ? false : request.sortBy[terms.count - 1].order == .reverse
         return Planner(
             state: binding.state, engine: store.engine, transaction: transaction,
             filter: request.predicate.map { Lowering.filter($0, binding) } ?? .constant(true),

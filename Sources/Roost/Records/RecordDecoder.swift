@@ -7,6 +7,8 @@ public struct RecordDecoder {
     @usableFromInline let base: UnsafeRawPointer
     @usableFromInline let count: Int
     @usableFromInline let key: UnsafeRawBufferPointer
+    /// The null bits of the first 64 fields, loaded once.
+    @usableFromInline let nulls: UInt64
     /// The next field, for the null bits and for naming the field that failed.
     @usableFromInline var position = 0
     @usableFromInline var nextFixed: Int
@@ -23,6 +25,11 @@ public struct RecordDecoder {
         self.base = base
         self.count = record.count
         self.key = key
+        var nulls: UInt64 = 0
+        for byte in 0..<min(8, (shape.fieldCount + 7) / 8) {
+            nulls |= UInt64(base.load(fromByteOffset: RecordShape.headerSize + byte, as: UInt8.self)) << UInt64(8 * byte)
+        }
+        self.nulls = nulls
         nextFixed = shape.fixedStart
         nextEnd = shape.tableStart
         nextBody = shape.bodyStart
@@ -35,6 +42,15 @@ public struct RecordDecoder {
         if ID.isKeptInRecord { return try decode(type) }
         position += 1
         return try ID.load(key: key)
+    }
+
+    /// Whether the next field is missing.
+    @inlinable
+    @inline(__always)
+    var isNull: Bool {
+        if position < 64 { return nulls & (1 << UInt64(truncatingIfNeeded: position)) != 0 }
+        let bits = base.load(fromByteOffset: RecordShape.headerSize + position / 8, as: UInt8.self)
+        return bits & (1 << UInt8(truncatingIfNeeded: position % 8)) != 0
     }
 
     /// The next field.
@@ -53,8 +69,6 @@ public struct RecordDecoder {
             nextEnd += 4
             nextBody = end
         }
-        let bits = base.load(fromByteOffset: RecordShape.headerSize + position / 8, as: UInt8.self)
-        let isNull = bits & (1 << UInt8(truncatingIfNeeded: position % 8)) != 0
         if isNull {
             guard Value.isNullable, let null = Value.null else { throw .unexpectedNull }
             position += 1

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 /// The link between a Swift type and the catalog's entity: which key path means which field. Immutable.
 final class EntityBinding: Sendable {
     let type: ObjectIdentifier
     let state: EntityState
     /// By every spelling of a field, its position in the record.
     private let positions: [FieldKeyPath: Int]
+    /// Key paths met before, kept alive so that one is known by its identity.
+    private let recent = Mutex<[(keyPath: FieldKeyPath, position: Int)]>([])
+    private static let recentLimit = 32
     /// By position: whether the type's `<` is the stored order.
     let isOrderedAsStored: [Bool]
 
@@ -22,7 +27,16 @@ final class EntityBinding: Sendable {
         isOrderedAsStored = ordered
     }
 
-    func position(of keyPath: AnyKeyPath) -> Int? { positions[FieldKeyPath(keyPath)] }
+    func position(of keyPath: AnyKeyPath) -> Int? {
+        // Hashing and comparing key paths costs a microsecond; a literal is the same object each time it is evaluated.
+        let known = recent.withLock { recent in recent.first { $0.keyPath.path === keyPath }?.position }
+        if let known { return known }
+        guard let position = positions[FieldKeyPath(keyPath)] else { return nil }
+        recent.withLock { recent in
+            if recent.count < Self.recentLimit { recent.append((FieldKeyPath(keyPath), position)) }
+        }
+        return position
+    }
 }
 
 /// The bindings of a store, by type: few, so they are searched in their order. Looked into for every object that is read or
