@@ -22,7 +22,13 @@ let package = Package(
         .target(name: "RoostLMDB", dependencies: ["CRoostLMDB"]),
         macroTarget(),
         .target(name: "Roost", dependencies: ["RoostLMDB", "RoostMacros"]),
-        .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostLMDB"]),
+        .target(name: "RoostTestSupport", path: "Tests/Support"),
+        .executableTarget(
+            name: "RoostTestHelper", dependencies: ["Roost", "RoostLMDB"], path: "Tests/Helper"),
+        .testTarget(
+            name: "RoostLMDBTests", dependencies: ["RoostLMDB", "RoostTestSupport", "RoostTestHelper"]),
+        .testTarget(
+            name: "RoostTests", dependencies: ["Roost", "RoostLMDB", "RoostTestSupport", "RoostTestHelper"]),
         .testTarget(name: "MacroDiagnosticsTests", dependencies: ["Roost"], path: "Tests/MacroDiagnostics"),
     ],
     swiftLanguageModes: [.v6]
