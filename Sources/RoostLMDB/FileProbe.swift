@@ -26,14 +26,17 @@ package struct FileProbe {
 
     private static let magic: UInt32 = 0xBEEF_C0DE
     private static let dataVersion: UInt32 = 1
-    private static let pageHeaderSize = 16
-    private static let branchPage: UInt16 = 0x01
-    private static let leafPage: UInt16 = 0x02
+    static let pageHeaderSize = 16
+    static let branchPage: UInt16 = 0x01
+    static let leafPage: UInt16 = 0x02
     private static let metaPage: UInt16 = 0x08
-    private static let bigData: UInt16 = 0x01
+    static let bigData: UInt16 = 0x01
+    static let subDatabase: UInt16 = 0x02
 
-    private struct Meta {
+    struct Meta {
         let pageSize: Int
+        let freeDepth: UInt16
+        let freeRoot: UInt64
         let depth: UInt16
         let root: UInt64
         let lastPage: UInt64
@@ -41,9 +44,10 @@ package struct FileProbe {
     }
 
     private let descriptor: Int32
-    private let length: Int
+    let length: Int
 
-    /// The first key and value of the main database; nil when it is empty.
+    /// The first key and value of the main database; nil when it is empty. A value on pages of its own, which none of
+    /// Roost's first entries has, is given as no bytes.
     package static func firstEntry(of path: String) throws(Finding) -> (key: [UInt8], value: [UInt8])? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(errno) }
@@ -66,6 +70,9 @@ package struct FileProbe {
         let two = try meta(second)
         guard one.pageSize == two.pageSize else { throw .damaged("the meta pages disagree about the page size") }
         let newest = one.transaction >= two.transaction ? one : two
+        // A transaction that gave back pages which it had taken at the file's end never wrote them: a shorter file is
+        // whole when nothing that is in use lies beyond its end.
+        if (Int(newest.lastPage) + 1) * newest.pageSize > length { try verifyExtent(newest) }
         if newest.depth == 0 { return nil }
 
         var number = newest.root
@@ -91,10 +98,12 @@ package struct FileProbe {
             if flags & Self.leafPage != 0 {
                 let size = Int(low | high << 16)
                 let start = node + 8
-                guard nodeFlags & Self.bigData == 0, start + keySize + size <= page.count else {
+                let isElsewhere = nodeFlags & Self.bigData != 0
+                guard start + keySize + (isElsewhere ? 8 : size) <= page.count else {
                     throw .damaged("page \(number) has a bad entry")
                 }
-                return (Array(page[start..<start + keySize]), Array(page[start + keySize..<start + keySize + size]))
+                let key = Array(page[start..<start + keySize])
+                return (key, isElsewhere ? [] : Array(page[start + keySize..<start + keySize + size]))
             }
             guard flags & Self.branchPage != 0 else { throw .damaged("page \(number) is of the wrong kind") }
             number = low | high << 16 | UInt64(nodeFlags) << 32
@@ -114,19 +123,20 @@ package struct FileProbe {
         }
         let meta = Meta(
             pageSize: pageSize,
+            freeDepth: page.load(at: free + 6, as: UInt16.self),
+            freeRoot: page.load(at: free + 40, as: UInt64.self),
             depth: page.load(at: main + 6, as: UInt16.self),
             root: page.load(at: main + 40, as: UInt64.self),
             lastPage: page.load(at: main + 48, as: UInt64.self),
             transaction: page.load(at: main + 56, as: UInt64.self))
         guard meta.depth <= 32 else { throw .damaged("the main database is \(meta.depth) levels deep") }
-        guard meta.lastPage < UInt64(Int.max / 65_536), Int(meta.lastPage + 1) * pageSize <= max(length, 2 * pageSize)
-        else {
-            throw .damaged("the file ends at byte \(length), before its last page \(meta.lastPage)")
+        guard meta.lastPage < UInt64(Int.max / 65_536) else {
+            throw .damaged("the last page is \(meta.lastPage)")
         }
         return meta
     }
 
-    private func read(at offset: Int, count: Int) throws(Finding) -> [UInt8] {
+    func read(at offset: Int, count: Int) throws(Finding) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
@@ -144,7 +154,7 @@ package struct FileProbe {
 
 extension [UInt8] {
     /// An unaligned load in the machine's byte order, which is LMDB's. The caller has checked the bounds.
-    fileprivate func load<T: BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
+    func load<T: BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: T.self) }
     }
 }
