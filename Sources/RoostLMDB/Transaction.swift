@@ -12,8 +12,8 @@ package final class Transaction {
     package let isWrite: Bool
     package internal(set) var counters = Counters()
 
-    /// The first failed write. Once set, every later operation throws it and the transaction can only abort
-    /// (hazard 24).
+    /// The first failed write. Once set, every later write throws it, as does every read that LMDB refuses, and the
+    /// transaction can only abort (hazard 24).
     private(set) var failure: LMDBError?
 
     /// Cursors of a write transaction, one a database, kept until its end: a put next to the last one then starts
@@ -42,7 +42,8 @@ package final class Transaction {
             return value.buffer
         }
         if code == MDB_NOTFOUND { return nil }
-        throw RoostLMDB.failure(code, "mdb_get")
+        // After a failed write LMDB refuses reads as well: what is told is why.
+        throw failure ?? RoostLMDB.failure(code, "mdb_get")
     }
 
     package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
@@ -58,8 +59,8 @@ package final class Transaction {
     /// A new cursor on `database`; it closes itself at the end of its scope (hazard 35).
     package func cursor(_ database: Database) throws(LMDBError) -> Cursor {
         var cursor: OpaquePointer?
-        try check(mdb_cursor_open(handle, database.handle, &cursor), "mdb_cursor_open")
-        guard let cursor else { throw RoostLMDB.failure(MDB_PANIC, "mdb_cursor_open") }
+        let code = mdb_cursor_open(handle, database.handle, &cursor)
+        guard code == MDB_SUCCESS, let cursor else { throw failure ?? RoostLMDB.failure(code, "mdb_cursor_open") }
         return Cursor(handle: cursor, transaction: self, role: database.role)
     }
 
