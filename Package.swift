@@ -27,7 +27,13 @@ let package = Package(
         .executableTarget(
             name: "RoostDemo", dependencies: ["Roost"], path: "Examples/Cities", exclude: ["Data"]),
         .executableTarget(name: "RoostTool", dependencies: ["Roost"], path: "Tools/roost"),
-        .testTarget(name: "RoostTests", dependencies: ["Roost", "RoostLMDB"]),
+        .target(name: "RoostTestSupport", path: "Tests/Support"),
+        .executableTarget(
+            name: "RoostTestHelper", dependencies: ["Roost", "RoostLMDB"], path: "Tests/Helper"),
+        .testTarget(
+            name: "RoostLMDBTests", dependencies: ["RoostLMDB", "RoostTestSupport", "RoostTestHelper"]),
+        .testTarget(
+            name: "RoostTests", dependencies: ["Roost", "RoostLMDB", "RoostTestSupport", "RoostTestHelper"]),
         .testTarget(name: "MacroDiagnosticsTests", dependencies: ["Roost"], path: "Tests/MacroDiagnostics"),
         .testTarget(name: "RoostToolTests", dependencies: ["Roost", "RoostLMDB", "RoostTool"]),
     ],

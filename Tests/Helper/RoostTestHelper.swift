@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Roost
+import RoostLMDB
+
+/// The other process of the tests: `RoostTestHelper <role> <path>`. It prints `ready` when it is where the test wants it,
+/// and goes on when it reads a line; what it could not do it prints as `error <code>`.
+@main
+struct RoostTestHelper {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 3, let role = Role(rawValue: arguments[1]) else {
+            print("error usage")
+            exit(2)
+        }
+        do {
+            try role.run(arguments[2])
+        } catch let error as StoreError {
+            print("error \(error.code.rawValue) \(error.message)")
+            exit(1)
+        } catch {
+            print("error \(error)")
+            exit(1)
+        }
+    }
+}
+
+enum Role: String {
+    /// Holds a snapshot of an environment until it reads a line.
+    case read
+    /// Opens an environment and prints the size of its map.
+    case map
+    /// Opens a store, prints the number of notes.
+    case open
+    /// Adds notes inside a write transaction and stays in it until it reads a line.
+    case write
+    /// The same in an environment.
+    case writeRaw
+
+    func run(_ path: String) throws {
+        switch self {
+        case .read:
+            try Environment.open(path) { environment in
+                try environment.read { _ in pause() }
+            }
+        case .map:
+            try Environment.open(path) { environment in
+                print("map \(environment.sizes?.map ?? 0)")
+            }
+        case .open:
+            let store = try Store.open(at: URL(fileURLWithPath: path), entities: Note.self)
+            print("notes \(try store.count(FetchDescriptor<Note>()))")
+            try store.close()
+        case .write:
+            let store = try Store.open(at: URL(fileURLWithPath: path), entities: Note.self)
+            try store.write { tx in
+                for id in 1_000_000..<1_000_200 { try tx.insert(Note(id: id, text: "of the dead \(id)")) }
+                pause()
+            }
+            try store.close()
+        case .writeRaw:
+            try Environment.open(path) { environment in
+                try environment.write { transaction in
+                    guard let database = try environment.openDatabases([("1", .records)], in: transaction)[0] else {
+                        return
+                    }
+                    let value = [UInt8](repeating: 7, count: 1_000)
+                    for number in 0..<200 {
+                        try Array("dead \(number)".utf8).withUnsafeBytes { key in
+                            _ = try value.withUnsafeBytes { try transaction.put(database, key: key, value: $0) }
+                        }
+                    }
+                    pause()
+                }
+            }
+        }
+    }
+
+    private func pause() {
+        print("ready")
+        fflush(nil)
+        _ = readLine()
+    }
+}
+
+extension Environment {
+    fileprivate static func open(_ path: String, _ body: (Environment) throws -> Void) throws {
+        let environment = try open(
+            directory: path, options: Options(), inspect: {}, prepare: { (environment: Environment) in environment })
+        defer { close(environment) }
+        try body(environment)
+    }
+}
