@@ -26,15 +26,18 @@ package struct FileProbe {
 
     private static let magic: UInt32 = 0xBEEF_C0DE
     private static let dataVersion: UInt32 = 1
-    private static let pageHeaderSize = 16
-    private static let branchPage: UInt16 = 0x01
-    private static let leafPage: UInt16 = 0x02
+    static let pageHeaderSize = 16
+    static let branchPage: UInt16 = 0x01
+    static let leafPage: UInt16 = 0x02
     private static let overflowPage: UInt16 = 0x04
     private static let metaPage: UInt16 = 0x08
-    private static let bigData: UInt16 = 0x01
+    static let bigData: UInt16 = 0x01
+    static let subDatabase: UInt16 = 0x02
 
-    private struct Meta {
+    struct Meta {
         let pageSize: Int
+        let freeDepth: UInt16
+        let freeRoot: UInt64
         let depth: UInt16
         let root: UInt64
         let lastPage: UInt64
@@ -42,7 +45,7 @@ package struct FileProbe {
     }
 
     private let descriptor: Int32
-    private let length: Int
+    let length: Int
 
     /// The first key and value of the main database; nil when it is empty.
     package static func firstEntry(of path: String) throws(Finding) -> (key: [UInt8], value: [UInt8])? {
@@ -114,7 +117,7 @@ package struct FileProbe {
         throw .damaged("the main database is deeper than it says")
     }
 
-    private func page(_ number: UInt64, _ newest: Meta) throws(Finding) -> [UInt8] {
+    func page(_ number: UInt64, _ newest: Meta) throws(Finding) -> [UInt8] {
         guard number >= 2, number <= newest.lastPage else {
             throw .damaged("the main database points to page \(number), outside the file")
         }
@@ -143,7 +146,7 @@ package struct FileProbe {
         return try read(at: offset, count: node.size)
     }
 
-    private struct Page {
+    struct Page {
         let number: UInt64
         let bytes: [UInt8]
         var flags: UInt16 { bytes.load(at: 10, as: UInt16.self) }
@@ -168,7 +171,7 @@ package struct FileProbe {
     }
 
     /// `MDB_node`: on a leaf page `size` and `flags` are the value's, on a branch page they are parts of `child`.
-    private struct Node {
+    struct Node {
         let key: Range<Int>
         let size: Int
         let child: UInt64
@@ -189,7 +192,11 @@ package struct FileProbe {
         }
         let two = try meta(second)
         guard one.pageSize == two.pageSize else { throw .damaged("the meta pages disagree about the page size") }
-        return one.transaction >= two.transaction ? one : two
+        let newest = one.transaction >= two.transaction ? one : two
+        // A transaction that gave back pages which it had taken at the file's end never wrote them: a shorter file is
+        // whole when nothing that is in use lies beyond its end.
+        if (Int(newest.lastPage) + 1) * newest.pageSize > length { try verifyExtent(newest) }
+        return newest
     }
 
     private func meta(_ page: [UInt8]) throws(Finding) -> Meta {
@@ -204,19 +211,20 @@ package struct FileProbe {
         }
         let meta = Meta(
             pageSize: pageSize,
+            freeDepth: page.load(at: free + 6, as: UInt16.self),
+            freeRoot: page.load(at: free + 40, as: UInt64.self),
             depth: page.load(at: main + 6, as: UInt16.self),
             root: page.load(at: main + 40, as: UInt64.self),
             lastPage: page.load(at: main + 48, as: UInt64.self),
             transaction: page.load(at: main + 56, as: UInt64.self))
         guard meta.depth <= 32 else { throw .damaged("the main database is \(meta.depth) levels deep") }
-        guard meta.lastPage < UInt64(Int.max / 65_536), Int(meta.lastPage + 1) * pageSize <= max(length, 2 * pageSize)
-        else {
-            throw .damaged("the file ends at byte \(length), before its last page \(meta.lastPage)")
+        guard meta.lastPage < UInt64(Int.max / 65_536) else {
+            throw .damaged("the last page is \(meta.lastPage)")
         }
         return meta
     }
 
-    private func read(at offset: Int, count: Int) throws(Finding) -> [UInt8] {
+    func read(at offset: Int, count: Int) throws(Finding) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
@@ -234,7 +242,7 @@ package struct FileProbe {
 
 extension [UInt8] {
     /// An unaligned load in the machine's byte order, which is LMDB's. The caller has checked the bounds.
-    fileprivate func load<T: BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
+    func load<T: BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: T.self) }
     }
 }
