@@ -13,8 +13,8 @@ package final class Transaction {
     /// In memory of its own: a stored property of a class would be checked for exclusive access at each count.
     let tally: UnsafeMutablePointer<Counters>
 
-    /// The first failed write. Once set, every later operation throws it and the transaction can only abort
-    /// (hazard 24).
+    /// The first failed write. Once set, every later write throws it, as does every read that LMDB refuses, and the
+    /// transaction can only abort (hazard 24).
     private(set) var failure: LMDBError?
 
     /// Cursors of a write transaction, one a database, kept until its end: a put next to the last one then starts
@@ -45,7 +45,12 @@ package final class Transaction {
 
     /// The value of `key`, or nil. One B-tree descent, no copy.
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        try lookup.get(database, key)
+        do throws(LMDBError) {
+            return try lookup.get(database, key)
+        } catch {
+            // After a failed write LMDB refuses reads as well: what is told is why.
+            throw failure ?? error
+        }
     }
 
     package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
@@ -61,8 +66,8 @@ package final class Transaction {
     /// A new cursor on `database`; it closes itself at the end of its scope (hazard 35).
     package func cursor(_ database: Database) throws(LMDBError) -> Cursor {
         var cursor: OpaquePointer?
-        try check(mdb_cursor_open(handle, database.handle, &cursor), "mdb_cursor_open")
-        guard let cursor else { throw RoostLMDB.failure(MDB_PANIC, "mdb_cursor_open") }
+        let code = mdb_cursor_open(handle, database.handle, &cursor)
+        guard code == MDB_SUCCESS, let cursor else { throw failure ?? RoostLMDB.failure(code, "mdb_cursor_open") }
         return Cursor(handle: cursor, transaction: self, role: database.role)
     }
 
