@@ -57,17 +57,22 @@ package final class Environment: @unchecked Sendable {
     package let options: Options
     let identity: FileIdentity
     let handle: OpaquePointer
+    /// The directory's identity.
+    let place: FileIdentity
     private let pool: ReaderPool
     private let lifecycle = Mutex(Lifecycle())
     /// Held while a write transaction runs, so that `close` can wait for it.
     private let writing = NSLock()
 
-    init(directory: String, options: Options, identity: FileIdentity, handle: OpaquePointer) {
+    init(
+        directory: String, place: FileIdentity, options: Options, identity: FileIdentity, handle: OpaquePointer
+    ) {
         self.directory = directory
         self.options = options
         self.identity = identity
         self.handle = handle
         pool = ReaderPool(environment: handle, limit: options.readerLimit)
+        self.place = place
     }
 
     // MARK: Transactions
@@ -274,7 +279,7 @@ package final class Environment: @unchecked Sendable {
 
     /// What the layer above keeps for the environment: made once, shared by all its users, dropped at close.
     package func resident<R: AnyObject & Sendable>(_ make: () throws -> R) rethrows -> R {
-        // Callers hold the registry's lock, so two makers cannot race.
+        // Called while the environment is being opened, which one thread does at a time: two makers cannot race.
         if let existing = lifecycle.withLock({ $0.resident }) as? R { return existing }
         let made = try make()
         lifecycle.withLock { $0.resident = made }
