@@ -92,7 +92,7 @@ package final class Environment: @unchecked Sendable {
         }
         let acquired: ReaderSlot?
         do {
-            acquired = try pool.acquire(origin: origin)
+            acquired = try pool.acquire(origin: origin, forWriter: outer != nil)
         } catch {
             throw .lmdb(error)
         }
@@ -139,7 +139,7 @@ package final class Environment: @unchecked Sendable {
     /// Runs `body` in the write transaction and commits, on the current thread throughout (hazard 12). A throw from
     /// `body`, and any write that failed inside it, aborts: nothing happened.
     package func write<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-        if let outer = ThreadContext.transaction(of: self), outer.isWrite { throw UseError.nestedWrite }
+        if ThreadContext.isWriting(self) { throw UseError.nestedWrite }
         writing.lock()
         defer { writing.unlock() }
         if lifecycle.withLock({ $0.closed }) { throw UseError.closed }
@@ -174,7 +174,7 @@ package final class Environment: @unchecked Sendable {
     package var isBusyOnThisThread: Bool { ThreadContext.transaction(of: self) != nil }
 
     /// Whether the current thread is inside a write of this environment.
-    package var isWritingOnThisThread: Bool { ThreadContext.transaction(of: self)?.isWrite ?? false }
+    package var isWritingOnThisThread: Bool { ThreadContext.isWriting(self) }
 
     // MARK: Databases
 
