@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// Mutable state:
 /// - `lifecycle` (mutex): the count of users, whether it is closed, and the resident;
-/// - `writing` (lock): held by the one writer of this process; LMDB serialises the processes.
+/// - `writing` (lock): held by the one writer of this process; LMDB serialises the processes. It guards the count of
+///   writes until dead readers are looked for again.
 ///
 /// The `MDB_env` handle is used only between `open` and the end of `close`, which waits for every live transaction
 /// (hazard 3).
@@ -56,23 +57,26 @@ package final class Environment: @unchecked Sendable {
     package let directory: String
     package let options: Options
     let identity: FileIdentity
-    let handle: OpaquePointer
     /// The directory's identity.
     let place: FileIdentity
+    let handle: OpaquePointer
     private let pool: ReaderPool
     private let lifecycle = Mutex(Lifecycle())
     /// Held while a write transaction runs, so that `close` can wait for it.
     private let writing = NSLock()
+    /// Write transactions since dead readers were last looked for; guarded by `writing`.
+    private var writesSinceReaderCheck = 0
+    private static let writesPerReaderCheck = 256
 
     init(
         directory: String, place: FileIdentity, options: Options, identity: FileIdentity, handle: OpaquePointer
     ) {
         self.directory = directory
+        self.place = place
         self.options = options
         self.identity = identity
         self.handle = handle
         pool = ReaderPool(environment: handle, limit: options.readerLimit)
-        self.place = place
     }
 
     // MARK: Transactions
@@ -87,9 +91,8 @@ package final class Environment: @unchecked Sendable {
     /// Begins a read. A read inside a read of this environment on the same thread joins it; inside a write it gets a
     /// snapshot of the last commit. Waits while all readers are in use, but not for the writer.
     package func beginRead(origin: ReaderOrigin? = nil) throws(UseError) -> ReadLease {
-        if let joined = ThreadContext.transaction(of: self), !joined.isWrite {
-            return ReadLease(transaction: joined, slot: nil)
-        }
+        let outer = ThreadContext.transaction(of: self)
+        if let outer, !outer.isWrite { return ReadLease(transaction: outer, slot: nil) }
         let acquired: ReaderSlot?
         do {
             acquired = try pool.acquire(origin: origin, forWriter: outer != nil)
@@ -143,6 +146,12 @@ package final class Environment: @unchecked Sendable {
         writing.lock()
         defer { writing.unlock() }
         if lifecycle.withLock({ $0.closed }) { throw UseError.closed }
+        writesSinceReaderCheck += 1
+        if writesSinceReaderCheck >= Self.writesPerReaderCheck {
+            // Hazard 9: what a dead process read would keep its pages from being used again.
+            writesSinceReaderCheck = 0
+            clearDeadReaders()
+        }
         var began: OpaquePointer?
         var code = mdb_txn_begin(handle, nil, 0, &began)
         guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
