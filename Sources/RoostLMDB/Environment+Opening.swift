@@ -5,12 +5,41 @@ import Foundation
 
 /// Every environment that this process has open, by the identity of its data file (hazard 1).
 ///
-/// `environments` is guarded by `lock`, which is held for the whole of an open and of a close: neither is frequent, and
-/// an open that raced a close of the same file would be hazard 1 again.
+/// Mutable state, guarded by `condition`:
+/// - `environments`: the open ones;
+/// - `busy`: the directories in which somebody is opening or closing. That may take as long as a transaction does, so
+///   others who want the same directory wait, and nobody else does.
 private final class Registry: @unchecked Sendable {
     static let shared = Registry()
-    let lock = NSRecursiveLock()
-    var environments: [FileIdentity: Environment] = [:]
+    private let condition = NSCondition()
+    private var environments: [FileIdentity: Environment] = [:]
+    private var busy: Set<FileIdentity> = []
+
+    subscript(identity: FileIdentity) -> Environment? {
+        get { condition.withLock { environments[identity] } }
+        set { condition.withLock { environments[identity] = newValue } }
+    }
+
+    /// Runs `body` while nobody else opens or closes in `directory`. Nil, at once, when somebody does and `mayWait` is
+    /// false.
+    func alone<Result>(in directory: FileIdentity, mayWait: Bool, _ body: () throws -> Result) rethrows -> Result? {
+        let isMine = condition.withLock {
+            while busy.contains(directory) {
+                if !mayWait { return false }
+                condition.wait()
+            }
+            busy.insert(directory)
+            return true
+        }
+        guard isMine else { return nil }
+        defer {
+            condition.withLock {
+                busy.remove(directory)
+                condition.broadcast()
+            }
+        }
+        return try body()
+    }
 }
 
 extension Environment {
@@ -20,8 +49,10 @@ extension Environment {
         case system(Int32, path: String)
         /// This process has the file open with other options.
         case optionsDiffer
-        /// The data file has more than one name: two names would have two lock files.
-        case hardLinked
+        /// The data file has more than one name, or is a symbolic link: two names would have two lock files.
+        case linked
+        /// Called inside a transaction of the environment, while another thread opens or closes it.
+        case busy
         /// No address space for a map of even the file's size.
         case noAddressSpace(tried: Int)
     }
@@ -34,58 +65,71 @@ extension Environment {
     /// Opens the environment in `directory`, or hands out the one that this process has open already.
     ///
     /// `inspect` looks at the files before LMDB does (hazard 27); it runs only when the data file exists and this process
-    /// has not opened it. `prepare` runs for every open, once the environment is open, still under the registry's lock;
-    /// when it throws the environment is released again.
+    /// has not opened it. `prepare` runs for every open, once the environment is open, before anybody else can open or
+    /// close it; when it throws the environment is released again.
     package static func open<Prepared>(
         directory: String, options: Options, inspect: () throws -> Void,
         prepare: (Environment) throws -> Prepared
     ) throws -> Prepared {
-        let registry = Registry.shared
-        registry.lock.lock()
-        defer { registry.lock.unlock() }
+        let file = dataFile(in: directory)
+        if FileIdentity.of(file) == nil {
+            if options.isReadOnly { throw OpenError.system(ENOENT, path: file) }
+            if mkdir(directory, 0o755) != 0 && errno != EEXIST { throw OpenError.system(errno, path: directory) }
+        }
+        guard let place = FileIdentity.of(directory) else { throw OpenError.system(errno, path: directory) }
+        // Who is inside a transaction must not wait for somebody who may be waiting for its end.
+        let opened = try Registry.shared.alone(in: place, mayWait: !ThreadContext.isBusy(in: place)) {
+            let environment = try shared(directory, place, options, inspect)
+            do {
+                return try prepare(environment)
+            } catch {
+                release(environment)
+                throw error
+            }
+        }
+        guard let opened else { throw OpenError.busy }
+        return opened
+    }
 
-        let environment: Environment
-        if let identity = FileIdentity.of(dataFile(in: directory)) {
-            guard identity.links == 1 else { throw OpenError.hardLinked }
-            if let open = registry.environments[identity] {
+    private static func shared(
+        _ directory: String, _ place: FileIdentity, _ options: Options, _ inspect: () throws -> Void
+    ) throws -> Environment {
+        let file = dataFile(in: directory)
+        if let identity = FileIdentity.of(file) {
+            // A link's lock file is not the one beside the file it leads to.
+            guard identity.links == 1, !FileIdentity.isSymbolicLink(file) else { throw OpenError.linked }
+            if let open = Registry.shared[identity] {
                 guard open.options == options else { throw OpenError.optionsDiffer }
                 open.retainUser()
-                environment = open
-            } else {
-                try inspect()
-                environment = try make(directory: directory, options: options)
+                return open
             }
-        } else {
-            if options.isReadOnly { throw OpenError.system(ENOENT, path: dataFile(in: directory)) }
-            if mkdir(directory, 0o755) != 0 && errno != EEXIST { throw OpenError.system(errno, path: directory) }
-            environment = try make(directory: directory, options: options)
+            try inspect()
         }
-        registry.environments[environment.identity] = environment
-        do {
-            return try prepare(environment)
-        } catch {
-            close(environment)
-            throw error
-        }
+        let environment = try make(directory: directory, place: place, options: options)
+        Registry.shared[environment.identity] = environment
+        return environment
     }
 
     /// Gives up one use of the environment; the last one waits for the live transactions and closes the file. Must not be
     /// called inside a transaction of it: see `isBusyOnThisThread`.
     package static func close(_ environment: Environment) {
-        let registry = Registry.shared
-        registry.lock.lock()
-        defer { registry.lock.unlock() }
-        guard environment.releaseUser() else { return }
-        environment.shutDown()
-        registry.environments[environment.identity] = nil
+        _ = Registry.shared.alone(in: environment.place, mayWait: true) { release(environment) }
     }
 
-    private static func make(directory: String, options: Options) throws(OpenError) -> Environment {
+    private static func release(_ environment: Environment) {
+        guard environment.releaseUser() else { return }
+        environment.shutDown()
+        Registry.shared[environment.identity] = nil
+    }
+
+    private static func make(
+        directory: String, place: FileIdentity, options: Options
+    ) throws(OpenError) -> Environment {
         var size = mapSize(for: options)
         let smallest = max(fileSize(dataFile(in: directory)), 1 << 20)
         while true {
             do throws(LMDBError) {
-                return try make(directory: directory, options: options, mapSize: size)
+                return try make(directory: directory, place: place, options: options, mapSize: size)
             } catch {
                 if error.code == ENOMEM {
                     // Hazard 8: `ulimit -v`, valgrind and the sanitizers refuse large maps.
@@ -101,7 +145,7 @@ extension Environment {
     }
 
     private static func make(
-        directory: String, options: Options, mapSize: Int
+        directory: String, place: FileIdentity, options: Options, mapSize: Int
     ) throws(LMDBError) -> Environment {
         var created: OpaquePointer?
         try check(mdb_env_create(&created), "mdb_env_create")
@@ -125,7 +169,8 @@ extension Environment {
             mdb_env_close(handle)
             throw failure(ENOENT, "stat")
         }
-        let environment = Environment(directory: directory, options: options, identity: identity, handle: handle)
+        let environment = Environment(
+            directory: directory, place: place, options: options, identity: identity, handle: handle)
         environment.clearDeadReaders()
         return environment
     }

@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// Mutable state:
 /// - `lifecycle` (mutex): the count of users, whether it is closed, and the resident;
-/// - `writing` (lock): held by the one writer of this process; LMDB serialises the processes.
+/// - `writing` (lock): held by the one writer of this process; LMDB serialises the processes. It guards the count of
+///   writes until dead readers are looked for again.
 ///
 /// The `MDB_env` handle is used only between `open` and the end of `close`, which waits for every live transaction
 /// (hazard 3).
@@ -56,14 +57,22 @@ package final class Environment: @unchecked Sendable {
     package let directory: String
     package let options: Options
     let identity: FileIdentity
+    /// The directory's identity.
+    let place: FileIdentity
     let handle: OpaquePointer
     private let pool: ReaderPool
     private let lifecycle = Mutex(Lifecycle())
     /// Held while a write transaction runs, so that `close` can wait for it.
     private let writing = NSLock()
+    /// Write transactions since dead readers were last looked for; guarded by `writing`.
+    private var writesSinceReaderCheck = 0
+    private static let writesPerReaderCheck = 256
 
-    init(directory: String, options: Options, identity: FileIdentity, handle: OpaquePointer) {
+    init(
+        directory: String, place: FileIdentity, options: Options, identity: FileIdentity, handle: OpaquePointer
+    ) {
         self.directory = directory
+        self.place = place
         self.options = options
         self.identity = identity
         self.handle = handle
@@ -82,12 +91,11 @@ package final class Environment: @unchecked Sendable {
     /// Begins a read. A read inside a read of this environment on the same thread joins it; inside a write it gets a
     /// snapshot of the last commit. Waits while all readers are in use, but not for the writer.
     package func beginRead(origin: ReaderOrigin? = nil) throws(UseError) -> ReadLease {
-        if let joined = ThreadContext.transaction(of: self), !joined.isWrite {
-            return ReadLease(transaction: joined, slot: nil)
-        }
+        let outer = ThreadContext.transaction(of: self)
+        if let outer, !outer.isWrite { return ReadLease(transaction: outer, slot: nil) }
         let acquired: ReaderSlot?
         do {
-            acquired = try pool.acquire(origin: origin)
+            acquired = try pool.acquire(origin: origin, forWriter: outer != nil)
         } catch {
             throw .lmdb(error)
         }
@@ -134,10 +142,16 @@ package final class Environment: @unchecked Sendable {
     /// Runs `body` in the write transaction and commits, on the current thread throughout (hazard 12). A throw from
     /// `body`, and any write that failed inside it, aborts: nothing happened.
     package func write<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-        if let outer = ThreadContext.transaction(of: self), outer.isWrite { throw UseError.nestedWrite }
+        if ThreadContext.isWriting(self) { throw UseError.nestedWrite }
         writing.lock()
         defer { writing.unlock() }
         if lifecycle.withLock({ $0.closed }) { throw UseError.closed }
+        writesSinceReaderCheck += 1
+        if writesSinceReaderCheck >= Self.writesPerReaderCheck {
+            // Hazard 9: what a dead process read would keep its pages from being used again.
+            writesSinceReaderCheck = 0
+            clearDeadReaders()
+        }
         var began: OpaquePointer?
         var code = mdb_txn_begin(handle, nil, 0, &began)
         guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
@@ -169,7 +183,7 @@ package final class Environment: @unchecked Sendable {
     package var isBusyOnThisThread: Bool { ThreadContext.transaction(of: self) != nil }
 
     /// Whether the current thread is inside a write of this environment.
-    package var isWritingOnThisThread: Bool { ThreadContext.transaction(of: self)?.isWrite ?? false }
+    package var isWritingOnThisThread: Bool { ThreadContext.isWriting(self) }
 
     // MARK: Databases
 
@@ -274,7 +288,7 @@ package final class Environment: @unchecked Sendable {
 
     /// What the layer above keeps for the environment: made once, shared by all its users, dropped at close.
     package func resident<R: AnyObject & Sendable>(_ make: () throws -> R) rethrows -> R {
-        // Callers hold the registry's lock, so two makers cannot race.
+        // Called while the environment is being opened, which one thread does at a time: two makers cannot race.
         if let existing = lifecycle.withLock({ $0.resident }) as? R { return existing }
         let made = try make()
         lifecycle.withLock { $0.resident = made }

@@ -22,6 +22,12 @@ struct FileIdentity: Hashable, Sendable {
         return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), links: Int(info.st_nlink))
     }
 
+    /// Whether the path's last component is a symbolic link.
+    static func isSymbolicLink(_ path: String) -> Bool {
+        var info = stat()
+        return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
+    }
+
     static func == (a: FileIdentity, b: FileIdentity) -> Bool { a.device == b.device && a.inode == b.inode }
 
     func hash(into hasher: inout Hasher) {

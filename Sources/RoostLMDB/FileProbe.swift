@@ -117,7 +117,7 @@ package struct FileProbe {
         throw .damaged("the main database is deeper than it says")
     }
 
-    private func page(_ number: UInt64, _ newest: Meta) throws(Finding) -> [UInt8] {
+    func page(_ number: UInt64, _ newest: Meta) throws(Finding) -> [UInt8] {
         guard number >= 2, number <= newest.lastPage else {
             throw .damaged("the main database points to page \(number), outside the file")
         }
@@ -146,7 +146,7 @@ package struct FileProbe {
         return try read(at: offset, count: node.size)
     }
 
-    private struct Page {
+    struct Page {
         let number: UInt64
         let bytes: [UInt8]
         var flags: UInt16 { bytes.load(at: 10, as: UInt16.self) }
@@ -171,7 +171,7 @@ package struct FileProbe {
     }
 
     /// `MDB_node`: on a leaf page `size` and `flags` are the value's, on a branch page they are parts of `child`.
-    private struct Node {
+    struct Node {
         let key: Range<Int>
         let size: Int
         let child: UInt64

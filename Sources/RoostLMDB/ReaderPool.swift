@@ -11,7 +11,9 @@ final class ReaderSlot: @unchecked Sendable {
     let transaction: Transaction
     /// The thread's frame for the slot's current use; allocated once, so that a read allocates nothing.
     let context: ThreadContext
-    var beganAt: UInt64 = 0
+    /// In milliseconds; 0 until the use has begun. Stored last when one begins, under the pool's lock when it ends: who
+    /// holds the lock and finds it set may read `origin` and the snapshot's number.
+    let beganAt = Atomic<UInt64>(0)
     var origin: ReaderOrigin?
 
     init(_ handle: OpaquePointer) {
@@ -59,7 +61,9 @@ final class ReaderPool: Sendable {
     }
 
     /// A renewed read transaction; waits while all are in use, never fails for want of one. Nil after `close()`.
-    func acquire(origin: ReaderOrigin?) throws(LMDBError) -> ReaderSlot? {
+    ///
+    /// The writer gets one beyond the limit rather than wait: the readers may be waiting for it to end.
+    func acquire(origin: ReaderOrigin?, forWriter: Bool) throws(LMDBError) -> ReaderSlot? {
         while true {
             enum Step {
                 case use(ReaderSlot)
@@ -73,7 +77,7 @@ final class ReaderPool: Sendable {
                     state.active.append(slot)
                     return .use(slot)
                 }
-                if state.made < limit {
+                if state.made < limit || forWriter {
                     state.made += 1
                     return .make
                 }
@@ -101,12 +105,16 @@ final class ReaderPool: Sendable {
 
     func release(_ slot: ReaderSlot) {
         mdb_txn_reset(slot.transaction.handle)
-        let wake = state.withLock { state -> DispatchSemaphore? in
+        let (wake, isSurplus) = state.withLock { state -> (DispatchSemaphore?, Bool) in
+            // The one that the writer got beyond the limit; it counts until it has ended.
+            if state.made > limit { return (nil, true) }
+            slot.beganAt.store(0, ordering: .relaxed)
             if let index = state.active.lastIndex(where: { $0 === slot }) { state.active.remove(at: index) }
             state.totals.add(slot.transaction.counters)
             state.idle.append(slot)
-            return next(&state)
+            return (next(&state), false)
         }
+        if isSurplus { discard(slot) }
         wake?.signal()
     }
 
@@ -139,17 +147,19 @@ final class ReaderPool: Sendable {
     func oldest() -> (age: UInt64, snapshotID: Int, origin: ReaderOrigin?)? {
         let now = monotonicMilliseconds()
         return state.withLock { state in
-            guard let slot = state.active.filter({ $0.beganAt > 0 }).min(by: { $0.beganAt < $1.beganAt }) else {
-                return nil
+            var oldest: (slot: ReaderSlot, beganAt: UInt64)?
+            for slot in state.active {
+                let beganAt = slot.beganAt.load(ordering: .acquiring)
+                if beganAt > 0, beganAt < oldest?.beganAt ?? .max { oldest = (slot, beganAt) }
             }
-            return (now &- slot.beganAt, slot.transaction.snapshotID, slot.origin)
+            return oldest.map { (now - min(now, $0.beganAt), $0.slot.transaction.snapshotID, $0.slot.origin) }
         }
     }
 
     private func begin(_ slot: ReaderSlot, _ origin: ReaderOrigin?) -> ReaderSlot {
         slot.transaction.resetCounters()
-        slot.beganAt = monotonicMilliseconds()
         slot.origin = origin
+        slot.beganAt.store(max(1, monotonicMilliseconds()), ordering: .releasing)
         return slot
     }
 
@@ -168,19 +178,24 @@ final class ReaderPool: Sendable {
             state.withLock { $0.active.append(slot) }
             return slot
         }
-        let wait = state.withLock { state -> DispatchSemaphore? in
+        let (goesOn, wait) = state.withLock { state -> (Bool, DispatchSemaphore?) in
             state.made -= 1
+            // One that was given back meanwhile is there for the taking; `acquire` also sees that the pool has closed.
+            if state.closed || !state.idle.isEmpty {
+                if state.closed { next(&state)?.signal() }
+                return (true, nil)
+            }
             if code == MDB_READERS_FULL && state.made > 0 {
                 let semaphore = DispatchSemaphore(value: 0)
                 state.waiters.append(semaphore)
-                return semaphore
+                return (true, semaphore)
             }
-            let drained = state.closed && state.made == state.idle.count ? state.drained : nil
-            drained?.signal()
-            return nil
+            // Who waited for this one tries for itself.
+            next(&state)?.signal()
+            return (false, nil)
         }
-        guard let wait else { throw failure(code, "mdb_txn_begin") }
-        wait.wait()
+        guard goesOn else { throw failure(code, "mdb_txn_begin") }
+        wait?.wait()
         return nil
     }
 

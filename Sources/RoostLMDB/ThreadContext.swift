@@ -46,6 +46,26 @@ final class ThreadContext {
         }
         return nil
     }
+
+    /// Whether this thread is inside a transaction of the environment in `directory`.
+    static func isBusy(in directory: FileIdentity) -> Bool {
+        var context = current
+        while let frame = context {
+            if frame.environment?.place == directory { return true }
+            context = frame.outer
+        }
+        return false
+    }
+
+    /// Whether one of this thread's transactions is a write of `environment`, whatever was begun inside it.
+    static func isWriting(_ environment: Environment) -> Bool {
+        var context = current
+        while let frame = context {
+            if frame.environment === environment && frame.transaction.isWrite { return true }
+            context = frame.outer
+        }
+        return false
+    }
 }
 
 /// Milliseconds of a clock that never goes back; coarse where the system has a cheap coarse one.

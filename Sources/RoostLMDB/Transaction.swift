@@ -45,7 +45,7 @@ package final class Transaction {
 
     /// The value of `key`, or nil. One B-tree descent, no copy.
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        do {
+        do throws(LMDBError) {
             return try lookup.get(database, key)
         } catch {
             // After a failed write LMDB refuses reads as well: what is told is why.

@@ -73,6 +73,7 @@ import Testing
         } _: { (file) throws in
             let entry = try #require(try FileProbe.firstEntry(of: file))
             #expect(entry.key == Array("foreign".utf8))
+            #expect(entry.value.count == 100_000)
         }
     }
 

@@ -66,6 +66,23 @@ struct Catalog: Codable, Equatable, Sendable {
         } catch {
             throw StoreError(.damaged, "The store's catalog cannot be read: \(error).")
         }
+        guard isSound else { throw StoreError(.damaged, "The store's catalog contradicts itself.") }
+    }
+
+    /// Whether its numbers are ones that were handed out, none of them twice. The rest is looked at where it is used.
+    private var isSound: Bool {
+        func areHandedOut(_ numbers: [Int], next: Int) -> Bool {
+            next <= Int(Int32.max) && Set(numbers).count == numbers.count
+                && numbers.allSatisfy { 1..<max(1, next) ~= $0 }
+        }
+        let databases = entities.flatMap { [$0.database] + $0.indexes.map(\.database) }
+        return areHandedOut(databases, next: nextDatabase) && areHandedOut(entities.map(\.number), next: nextEntity)
+            && Set(entities.map(\.name)).count == entities.count
+            && entities.allSatisfy { entity in
+                areHandedOut(entity.fields.map(\.number), next: entity.nextField)
+                    && areHandedOut(entity.indexes.map(\.number), next: entity.nextIndex)
+                    && entity.indexes.allSatisfy { 0...511 ~= $0.textLimit && !$0.fields.isEmpty }
+            }
     }
 
     func encoded() throws -> [UInt8] {

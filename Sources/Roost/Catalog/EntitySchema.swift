@@ -28,6 +28,9 @@ struct EntitySchema: Equatable, Sendable {
         guard let first = declared.first, first.name == "id", first.type == T.ID.fieldType else {
             throw invalid("the first field must be id.")
         }
+        for field in declared where FieldType(field.type.description) != field.type {
+            throw invalid("\(field.name) is of type \(field.type), which a store cannot keep.")
+        }
         guard Set(declared.map(\.name)).count == declared.count else { throw invalid("two fields have one name.") }
         fields = declared.map { Field(name: $0.name, type: $0.type, references: $0.references) }
         indexes = []

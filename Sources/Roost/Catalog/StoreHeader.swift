@@ -22,7 +22,8 @@ struct StoreHeader: Equatable {
         guard bytes.count >= 8, Array(bytes[..<8]) == Self.magic else {
             throw StoreError(.notAStore, "\(path) is not a Roost store.", path: path)
         }
-        guard bytes.count == Self.size else {
+        // A later format may add to the header, behind the checksum.
+        guard bytes.count >= Self.size else {
             throw StoreError(.damaged, "The header of \(path) is damaged: it has \(bytes.count) bytes.", path: path)
         }
         let (format, incompatible, readOnly, id, checksum) = bytes.withUnsafeBytes { raw in
@@ -43,6 +44,9 @@ struct StoreHeader: Equatable {
                 .newerFormat,
                 "\(path) was written by a newer version of Roost (format \(format), features \(incompatible)).",
                 path: path)
+        }
+        guard bytes.count == Self.size else {
+            throw StoreError(.damaged, "The header of \(path) is damaged: it has \(bytes.count) bytes.", path: path)
         }
         self.format = format
         incompatibleFeatures = incompatible

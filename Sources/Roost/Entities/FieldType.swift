@@ -76,13 +76,21 @@ extension FieldType: CustomStringConvertible {
         }
     }
 
+    /// Arrays within arrays, at most: any text is read without running out of stack.
+    static let maximumDepth = 32
+
     /// Reads the catalog's spelling; nil for anything else.
-    init?(_ description: some StringProtocol) {
+    init?(_ description: some StringProtocol) { self.init(Substring(description), depth: 0) }
+
+    private init?(_ description: Substring, depth: Int) {
+        guard depth <= 2 * Self.maximumDepth else { return nil }
         if description.last == "?" {
-            guard let wrapped = FieldType(description.dropLast()), !wrapped.isOptional else { return nil }
+            guard let wrapped = FieldType(description.dropLast(), depth: depth + 1), !wrapped.isOptional else {
+                return nil
+            }
             self = .optional(wrapped)
         } else if description.first == "[", description.last == "]" {
-            guard let element = FieldType(description.dropFirst().dropLast()) else { return nil }
+            guard let element = FieldType(description.dropFirst().dropLast(), depth: depth + 1) else { return nil }
             self = .array(element)
         } else {
             guard let scalar = Scalar(rawValue: String(description)) else { return nil }

@@ -199,10 +199,16 @@ extension StoreError {
             self.init(
                 .alreadyOpen, "\(path) is open in this process with other options: open it with the same ones.",
                 path: path)
-        case .hardLinked:
+        case .linked:
             self.init(
                 .alreadyOpen,
-                "The data file of \(path) has a second name (a hard link), which would not share its lock: remove it.",
+                "The data file of \(path) has a second name (a hard or symbolic link), which would not share its lock: "
+                    + "remove it.",
+                path: path)
+        case .busy:
+            self.init(
+                .storeBusy,
+                "\(path) is being opened or closed by another thread, and this one is inside a transaction of it.",
                 path: path)
         case .noAddressSpace(let tried):
             self.init(

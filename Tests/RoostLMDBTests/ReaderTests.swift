@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RoostLMDB
+import RoostTestSupport
+import Testing
+
+// Hazards 9, 10 and 11: who reads, for how long, and how many.
+@Suite struct ReaderTests {
+    // Hazard 10
+    @Test func theOldestReaderIsVisible() throws {
+        try withTemporaryFolder { folder in
+            try Environment.with(folder) { environment in
+                let database = try environment.databases("1")[0]
+                #expect(environment.oldestReader == nil)
+                #expect(environment.oldestReaderLag == nil)
+                let began = Signal()
+                let written = Signal()
+                try onThreads(2) { thread in
+                    if thread == 0 {
+                        let lease = try environment.beginRead(origin: ReaderOrigin(file: "somewhere", line: 42))
+                        defer { environment.endRead(lease) }
+                        began.send()
+                        written.wait()
+                        let oldest = try #require(environment.oldestReader)
+                        #expect(oldest.snapshotID == lease.transaction.snapshotID)
+                        #expect(oldest.age < 60_000)
+                        #expect("\(try #require(oldest.origin).file)" == "somewhere")
+                        #expect(oldest.origin?.line == 42)
+                        #expect(environment.oldestReaderLag == 7)
+                        #expect(environment.newestSnapshotID == lease.transaction.snapshotID + 7)
+                    } else {
+                        began.wait()
+                        for number in 0..<7 { try environment.put(database, "a", "\(number)") }
+                        try environment.read { _ in
+                            #expect(environment.oldestReader?.origin?.line == 42)
+                        }
+                        written.send()
+                    }
+                }
+                #expect(environment.oldestReader == nil)
+                #expect(environment.oldestReaderLag == nil)
+            }
+        }
+    }
+
+    // Hazard 10
+    @Test func anotherProcesssReaderIsVisible() throws {
+        try withTemporaryFolder { folder in
+            let options = Environment.Options()
+            try Environment.with(folder, options: options) { environment in
+                let database = try environment.databases("1")[0]
+                let reader = try HelperProcess(["read", folder])
+                #expect(reader.line() == "ready")
+                for number in 0..<5 { try environment.put(database, "a", "\(number)") }
+                #expect(environment.oldestReaderLag == 5)
+                #expect(environment.oldestReader == nil)
+                #expect(reader.finish() == 0)
+                #expect(environment.oldestReaderLag == nil)
+            }
+        }
+    }
+
+    // Hazard 10: reads in chunks, each in a snapshot of its own, let the writer use freed pages again.
+    @Test func chunkedReadsBesideAWriterKeepTheFileBounded() throws {
+        try withTemporaryFolder { folder in
+            try Environment.with(folder) { environment in
+                let database = try environment.databases("1")[0]
+                let value = [UInt8](repeating: 1, count: 500)
+                try environment.write { transaction in
+                    for number in 100..<400 { try transaction.put(database, Array("\(number)".utf8), value) }
+                }
+                let start = try #require(environment.sizes).used
+                try onThreads(2) { thread in
+                    if thread == 0 {
+                        for round in 0..<300 {
+                            try environment.write { transaction in
+                                for number in 100..<130 {
+                                    let key = Array("\((number + round * 30) % 300 + 100)".utf8)
+                                    try transaction.put(database, key, value)
+                                }
+                            }
+                        }
+                    } else {
+                        for _ in 0..<20 { #expect(try readInChunks(environment, database) == 300) }
+                    }
+                }
+                let end = try #require(environment.sizes).used
+                #expect(end < start * 4, "\(start) bytes became \(end)")
+            }
+        }
+    }
+
+    private func readInChunks(_ environment: Environment, _ database: Database) throws -> Int {
+        var after: [UInt8] = []
+        var count = 0
+        while true {
+            let keys = try environment.read { transaction -> [[UInt8]] in
+                var cursor = try transaction.cursor(database)
+                var keys: [[UInt8]] = []
+                var stands = try after.withUnsafeBytes { try cursor.seek(atLeast: $0) }
+                while stands, keys.count < 10 {
+                    keys.append(Array(cursor.key))
+                    stands = try cursor.next()
+                }
+                return keys
+            }
+            guard let last = keys.last else { return count }
+            count += keys.count
+            after = last + [0]
+        }
+    }
+
+    // Hazard 9
+    @Test func killedReadersLeaveNoSlotsAndPinNoPages() throws {
+        try withTemporaryFolder { folder in
+            let options = Environment.Options()
+            var used: [Int] = []
+            for round in 0..<20 {
+                try Environment.with(folder, options: options) { environment in
+                    let database = try environment.databases("1")[0]
+                    let value = [UInt8](repeating: UInt8(round), count: 200_000)
+                    for _ in 0..<3 {
+                        try environment.write { try $0.put(database, [1], value) }
+                    }
+                    used.append(try #require(environment.sizes).used)
+                    #expect(try #require(environment.readerSlots).used <= 4)
+                }
+                let reader = try HelperProcess(["read", folder])
+                #expect(reader.line() == "ready")
+                reader.kill()
+            }
+            #expect(try #require(used.last) <= used[3], "\(used)")
+        }
+    }
+
+    // Hazard 9: the writer that is open all the time finds out, too.
+    @Test func aReaderKilledBesideALongLivedWriterIsNoticed() throws {
+        try withTemporaryFolder { folder in
+            try Environment.with(folder) { environment in
+                let database = try environment.databases("1")[0]
+                let value = [UInt8](repeating: 1, count: 20_000)
+                try environment.write { try $0.put(database, [1], value) }
+                let reader = try HelperProcess(["read", folder])
+                #expect(reader.line() == "ready")
+                reader.kill()
+                #expect(environment.oldestReaderLag == 0)
+                let start = try #require(environment.sizes).used
+                for _ in 0..<2_000 { try environment.write { try $0.put(database, [1], value) } }
+                let end = try #require(environment.sizes).used
+                #expect(environment.oldestReaderLag == nil)
+                #expect(end < start + 1_200 * 24_576, "\(start) bytes became \(end)")
+            }
+        }
+    }
+
+    // Hazard 11
+    @Test func moreThreadsThanReadersWaitAndNeverFail() throws {
+        try withTemporaryFolder { folder in
+            let options = Environment.Options(durability: .unsafe, readerLimit: 4)
+            try Environment.with(folder, options: options) { environment in
+                let database = try environment.databases("1")[0]
+                try environment.put(database, "a", "1")
+                try onThreads(60) { (_) throws in
+                    for _ in 0..<50 { #expect(try environment.get(database, "a") == "1") }
+                }
+                #expect(try #require(environment.readerSlots).used <= 4)
+            }
+        }
+    }
+
+    // Hazard 11: the lock file has 126 places; who asks for more waits for one of his own.
+    @Test func moreReadersThanTheLockFileHasPlacesWait() throws {
+        try withTemporaryFolder { folder in
+            let options = Environment.Options(durability: .unsafe, readerLimit: 200)
+            try Environment.with(folder, options: options) { environment in
+                let database = try environment.databases("1")[0]
+                try environment.put(database, "a", "1")
+                let limit = try #require(environment.readerSlots).limit
+                let holding = (0..<limit).map { _ in Signal() }
+                let release = Signal()
+                try onThreads(limit + 30) { thread in
+                    if thread < limit {
+                        try environment.read { _ in
+                            holding[thread].send()
+                            release.wait()
+                        }
+                    } else {
+                        for signal in holding { signal.wait() }
+                        if thread == limit { release.send() }
+                        for _ in 0..<20 { #expect(try environment.get(database, "a") == "1") }
+                    }
+                }
+            }
+        }
+    }
+}
