@@ -204,7 +204,9 @@ struct Planner {
                 let (key, exact) = encoded(value)
                 isExact = isExact && exact
                 let low = !exact ? cut(key) : isIncluded ? key : KeyRange.successor(ofPrefix: key)
-                range = range.intersection(KeyRange(lower: low ?? key, upper: nil))
+                // No key is above one of FF alone: then nothing is above the greatest value.
+                range = range.intersection(
+                    low.map { KeyRange(lower: $0, upper: nil) } ?? KeyRange(lower: key, upper: key))
             }
             if let (value, isIncluded) = constraint.upper {
                 let (key, exact) = encoded(value)
