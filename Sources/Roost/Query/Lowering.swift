@@ -289,6 +289,8 @@ extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
             let (lower, upper, isClosed) = (range as? any RangeExpressionNode)?.bounds(context)
                 ?? (range.constant as? any StoredRange)?.storedBounds
         else { return .unknown }
+        // Nothing lies between a number and NaN, whose key would stand above all.
+        for case .double(let number) in [lower, upper] where number.isNaN { return .condition(.constant(false)) }
         let from = Filter.compare(.init(position: position, operation: .greaterOrEqual, value: lower))
         let to = Filter.compare(
             .init(position: position, operation: isClosed ? .lessOrEqual : .less, value: upper))
