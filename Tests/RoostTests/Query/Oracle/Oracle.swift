@@ -117,7 +117,7 @@ struct Oracle<T: Entity> {
         var goesOn = true
         while goesOn {
             goesOn = try execution.stream(from: &position, rows: rows) { key, record in
-                ids.append(try T.decoded(key: key, record: record, state: execution.state).id)
+                ids.append(try T.decoded(key: key, record: record, handle: execution.handle).id)
             }
         }
         return ids

@@ -151,7 +151,7 @@ import Testing
             try Scenario(
                 #Predicate { $0.number == 1 && $0.number == 2 }, plan: plan, entries: 0, records: 0, rows: 0
             ).verify(in: store)
-            try Scenario(limit: 0, plan: plan, entries: 0, records: 0, rows: 0).verify(in: store)
+            try Scenario(limit: 0, plan: "nothing: the limit is 0", entries: 0, records: 0, rows: 0).verify(in: store)
         }
     }
 
