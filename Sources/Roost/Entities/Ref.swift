@@ -19,6 +19,7 @@ public struct Ref<Target: Entity>: Hashable, Codable, Sendable {
 extension Ref: FieldValue {
     public static var fieldType: FieldType { Target.ID.fieldType }
     @inlinable public static var storedWidth: Int { Target.ID.storedWidth }
+    public static var isOrderedAsStored: Bool { Target.ID.isOrderedAsStored }
     public static var referencedEntityName: String? { Target.entityName }
     @inlinable public var storedByteCount: Int { id.storedByteCount }
 

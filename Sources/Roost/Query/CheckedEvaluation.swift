@@ -341,12 +341,14 @@ extension PredicateExpressions.ClosedRange: CheckedExpression {
 
 extension PredicateExpressions.RangeExpressionContains: CheckedExpression {
     func checked(_ bindings: PredicateBindings) throws -> Bool {
+        let bounds: RangeExpression.Output
         do {
-            return try range.checkedValue(bindings).contains(element.checkedValue(bindings))
+            bounds = try range.checkedValue(bindings)
         } catch PredicateFailure.invertedRange {
             // Nothing lies in it.
             return false
         }
+        return bounds.contains(try element.checkedValue(bindings))
     }
     var operandsCanFail: Bool { range.canFail || element.canFail }
 }

@@ -52,7 +52,7 @@ extension Lowering: LoweringContext {
     func isRoot(_ id: PredicateExpressions.VariableID) -> Bool { id == variable.key }
 
     func condition<E: PredicateExpression<Bool>>(_ expression: E) -> Filter {
-        switch (expression as? any LowerableExpression)?.lower(self) {
+        switch expression.term(self) {
         case .condition(let filter): return filter
         case .constant(let value as Bool): return .constant(value)
         case .path(let path?):
@@ -85,7 +85,15 @@ extension Lowering: LoweringContext {
 
 extension PredicateExpression {
     func term(_ context: some LoweringContext) -> LoweredTerm {
-        (self as? any LowerableExpression)?.lower(context) ?? .unknown
+        let term = (self as? any LowerableExpression)?.lower(context) ?? .unknown
+        guard case .unknown = term, let constant, let value = constant as? any FieldValue else { return term }
+        return .constant(value)
+    }
+
+    /// The value, if it can be had without the object: then it is the same for every object.
+    fileprivate var constant: Output? {
+        guard self is any CheckedExpression else { return nil }
+        return try? checkedValue(PredicateBindings())
     }
 }
 
@@ -233,7 +241,7 @@ extension Filter {
 extension PredicateExpressions.SequenceContains: LowerableExpression {
     func lower(_ context: some LoweringContext) -> LoweredTerm {
         if let position = element.term(context).position(context), context.fieldType(position).scalar != nil,
-            let values = (sequence as? any ConstantSequence)?.storedElements
+            let values = sequence.constant.flatMap(storedElements)
         {
             var tests: [Filter] = []
             if values.contains(.null) { tests.append(.isNull(position: position)) }
@@ -255,25 +263,14 @@ extension PredicateExpressions.SequenceContains: LowerableExpression {
     }
 }
 
-/// A captured array, set or range of values.
-private protocol ConstantSequence {
-    var storedElements: [StoredValue]? { get }
-}
-
-extension PredicateExpressions.Value: ConstantSequence {
-    fileprivate var storedElements: [StoredValue]? {
-        guard let sequence = value as? any Sequence else { return nil }
-        return Self.elements(sequence)
+/// The values of a captured array or set.
+private func storedElements(_ sequence: some Sequence) -> [StoredValue]? {
+    var values: [StoredValue] = []
+    for element in sequence {
+        guard let element = element as? any FieldValue else { return nil }
+        values.append(element.storedValue)
     }
-
-    private static func elements<S: Sequence>(_ sequence: S) -> [StoredValue]? {
-        var values: [StoredValue] = []
-        for element in sequence {
-            guard let element = element as? any FieldValue else { return nil }
-            values.append(element.storedValue)
-        }
-        return values
-    }
+    return values
 }
 
 extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
@@ -290,7 +287,10 @@ extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
         guard let position = element.term(context).position(context), context.isOrdered(position),
             context.fieldType(position).scalar != nil,
             let (lower, upper, isClosed) = (range as? any RangeExpressionNode)?.bounds(context)
+                ?? (range.constant as? any StoredRange)?.storedBounds
         else { return .unknown }
+        // Nothing lies between a number and NaN, whose key would stand above all.
+        for case .double(let number) in [lower, upper] where number.isNaN { return .condition(.constant(false)) }
         let from = Filter.compare(.init(position: position, operation: .greaterOrEqual, value: lower))
         let to = Filter.compare(
             .init(position: position, operation: isClosed ? .lessOrEqual : .less, value: upper))
@@ -298,17 +298,12 @@ extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
     }
 }
 
-/// A range spelled in the predicate or captured by it.
+/// A range spelled in the predicate.
 private protocol RangeExpressionNode {
     func bounds(_ context: some LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)?
 }
 
-extension PredicateExpressions.Value: RangeExpressionNode {
-    fileprivate func bounds(_: some LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
-        (value as? any StoredRange)?.storedBounds
-    }
-}
-
+/// A captured range.
 private protocol StoredRange {
     var storedBounds: (lower: StoredValue, upper: StoredValue, isClosed: Bool)? { get }
 }

@@ -58,12 +58,21 @@ struct Planner {
         for index in state.indexes {
             if let plan = try indexPlan(index, conjuncts, constraints, total) { plans.append(plan) }
         }
-        return plans
+        // No plan finds more matches than another has candidates.
+        let matches = plans.map(\.candidates).min() ?? total
+        return plans.map { costed($0, matches) }
+    }
+
+    /// A plan without its costs, which depend on what the others say.
+    private struct Draft {
+        let plan: Plan
+        let candidates: Int
+        let perRow: Double
     }
 
     // MARK: By ID
 
-    private func lookupPlan(_ conjuncts: [Filter], _ constraints: [Int: Constraint]) -> Plan? {
+    private func lookupPlan(_ conjuncts: [Filter], _ constraints: [Int: Constraint]) -> Draft? {
         guard let constraint = constraints[0], let points = constraint.points else { return nil }
         let keys = points.compactMap { idKey($0) }.sorted { $0.lexicographicallyPrecedes($1) }
         return finish(
@@ -79,7 +88,7 @@ struct Planner {
         return key.count <= maximumIDKeyLength ? key.bytes : nil
     }
 
-    private func tablePlan(_ conjuncts: [Filter], _ constraints: [Int: Constraint], _ total: Int) throws -> Plan {
+    private func tablePlan(_ conjuncts: [Filter], _ constraints: [Int: Constraint], _ total: Int) throws -> Draft {
         var range = KeyRange.all
         var residual = conjuncts
         if let constraint = constraints[0], constraint.points == nil {
@@ -110,7 +119,7 @@ struct Planner {
 
     private func indexPlan(
         _ index: IndexState, _ conjuncts: [Filter], _ constraints: [Int: Constraint], _ total: Int
-    ) throws -> Plan? {
+    ) throws -> Draft? {
         if index.isEach { return try elementPlan(index, conjuncts, constraints, total) }
         var prefixes: [[UInt8]] = [[]]
         var used: Set<Int> = []
@@ -164,7 +173,7 @@ struct Planner {
     /// One element's entries are in ID order, each object once.
     private func elementPlan(
         _ index: IndexState, _ conjuncts: [Filter], _ constraints: [Int: Constraint], _ total: Int
-    ) throws -> Plan? {
+    ) throws -> Draft? {
         guard let constraint = constraints[index.components[0].position], let element = constraint.element,
             element != .null || index.components[0].isOptional
         else { return nil }
@@ -204,7 +213,9 @@ struct Planner {
                 let (key, exact) = encoded(value)
                 isExact = isExact && exact
                 let low = !exact ? cut(key) : isIncluded ? key : KeyRange.successor(ofPrefix: key)
-                range = range.intersection(KeyRange(lower: low ?? key, upper: nil))
+                // No key is above one of FF alone: then nothing is above the greatest value.
+                range = range.intersection(
+                    low.map { KeyRange(lower: $0, upper: nil) } ?? KeyRange(lower: key, upper: key))
             }
             if let (value, isIncluded) = constraint.upper {
                 let (key, exact) = encoded(value)
@@ -301,22 +312,33 @@ struct Planner {
         return counted
     }
 
-    /// How many candidates are expected to be tested for one that passes.
-    private static let expectedTestsPerRow = 10
+    /// How many candidates are expected to be tested for one that passes. Rather many: where an index gives the order and
+    /// needs no test, what it reads is certain, and a scan that tests must promise more than a tie to be preferred.
+    private static let expectedTestsPerRow = 20
 
     private func finish(
         _ source: Plan.Source, reversed: Bool, residual: [Filter], ordered: Bool, rows: Int, perRow: Double
-    ) -> Plan {
-        var visited = Double(rows)
-        if ordered, let limit {
-            visited = min(visited, Double(limit + offset) * Double(residual.isEmpty ? 1 : Self.expectedTestsPerRow))
+    ) -> Draft {
+        let plan = Plan(
+            source: source, isReversed: reversed, residual: residual, isOrdered: ordered, estimatedRows: rows,
+            estimatedCost: 0, limit: limit, offset: offset)
+        return Draft(plan: plan, candidates: rows, perRow: perRow)
+    }
+
+    /// `matches` is how many rows are expected to pass at most: an ordered scan finds them spread over its candidates.
+    private func costed(_ draft: Draft, _ matches: Int) -> Plan {
+        var plan = draft.plan
+        var visited = Double(draft.candidates)
+        if plan.isOrdered, let limit {
+            let spread = max(Double(Self.expectedTestsPerRow), visited / Double(max(1, matches)))
+            visited = min(visited, Double(limit + offset) * (plan.residual.isEmpty ? 1 : spread))
         }
-        var cost = visited * perRow
-        if residual.contains(where: \.needsObject) { cost += visited * 500 }
-        if !ordered { cost += visited * Self.sortCost }
-        return Plan(
-            source: source, isReversed: reversed, residual: residual, isOrdered: ordered, estimatedRows: Int(visited),
-            estimatedCost: cost, limit: limit, offset: offset)
+        var cost = visited * draft.perRow
+        if plan.residual.contains(where: \.needsObject) { cost += visited * 500 }
+        if !plan.isOrdered { cost += visited * Self.sortCost }
+        plan.estimatedRows = Int(visited)
+        plan.estimatedCost = cost
+        return plan
     }
 }
 
