@@ -121,6 +121,9 @@ package struct FileProbe {
         guard number >= 2, number <= newest.lastPage else {
             throw .damaged("the main database points to page \(number), outside the file")
         }
+        guard (Int(number) + 1) * newest.pageSize <= length else {
+            throw .damaged("the file ends at byte \(length), before page \(number), which is in use")
+        }
         let page = try read(at: Int(number) * newest.pageSize, count: newest.pageSize)
         guard page.count == newest.pageSize, page.load(at: 0, as: UInt64.self) == number else {
             throw .damaged("page \(number) is cut off or overwritten")

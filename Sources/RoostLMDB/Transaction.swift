@@ -15,7 +15,7 @@ package final class Transaction {
 
     /// The first failed write. Once set, every later write throws it, as does every read that LMDB refuses, and the
     /// transaction can only abort (hazard 24).
-    private(set) var failure: LMDBError?
+    package private(set) var failure: LMDBError?
 
     /// Cursors of a write transaction, one a database, kept until its end: a put next to the last one then starts
     /// from the same page instead of the root.
@@ -55,7 +55,8 @@ package final class Transaction {
 
     package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
         var stat = MDB_stat()
-        try check(mdb_stat(handle, database.handle, &stat), "mdb_stat")
+        let code = mdb_stat(handle, database.handle, &stat)
+        guard code == MDB_SUCCESS else { throw failure ?? RoostLMDB.failure(code, "mdb_stat") }
         return DatabaseStatistics(
             entries: Int(stat.ms_entries),
             depth: Int(stat.ms_depth),

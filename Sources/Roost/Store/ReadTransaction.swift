@@ -54,7 +54,8 @@ public struct SnapshotContext {
         do throws(LMDBError) {
             return try lookup.get(handle.records, key)
         } catch {
-            throw StoreError(error, engine: store.engine)
+            // After a failed write LMDB refuses reads as well: what is told is why.
+            throw StoreError(transaction.failure ?? error, engine: store.engine)
         }
     }
 }

@@ -75,7 +75,9 @@ import Testing
                     #expect(code(inside) == .storeFull)
                     // Whatever is tried afterwards fails.
                     #expect(code(failure(of: { try tx.insert(Storage.Label(id: "x", rank: 1)) })) == .storeFull)
-                    #expect(failure(of: { try tx.delete(Storage.Note.self, id: 1) }) != nil)
+                    #expect(code(failure(of: { try tx.delete(Storage.Note.self, id: 1) })) == .storeFull)
+                    #expect(code(failure(of: { try tx.get(Storage.Note.self, id: 1) })) == .storeFull)
+                    #expect(code(failure(of: { try tx.fetch(FetchDescriptor<Storage.Note>()) })) == .storeFull)
                 }
             }
             #expect(code(error) == .storeFull)
