@@ -105,7 +105,8 @@ final class IndexState: Sendable {
     let name: String
 
     init(
-        number: Int, database: Database, databaseNumber: Int, components: [Component], isEach: Bool, textLimit: Int, entityName: String,
+        number: Int, database: Database, databaseNumber: Int, components: [Component], isEach: Bool, textLimit: Int,
+        entityName: String,
         fieldNames: [String]
     ) {
         self.number = number

@@ -61,7 +61,8 @@ public struct Field<Root: Entity>: Sendable {
 
     /// A reference: its ID is the same field.
     public init<Target: Entity>(_ name: String, _ keyPath: KeyPath<Root, Ref<Target>> & Sendable) {
-        self.init(name, Ref<Target>.self, keyPaths: [FieldKeyPath(keyPath), FieldKeyPath(keyPath.appending(path: \.id))])
+        self.init(
+            name, Ref<Target>.self, keyPaths: [FieldKeyPath(keyPath), FieldKeyPath(keyPath.appending(path: \.id))])
     }
 
     private init<Value: FieldValue>(_ name: String, _: Value.Type, keyPaths: [FieldKeyPath]) {

@@ -138,7 +138,9 @@ final class Execution {
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         for key in plan.isReversed ? keys.reversed() : keys {
-            if let after, plan.isReversed ? !key.lexicographicallyPrecedes(after) : !after.lexicographicallyPrecedes(key) {
+            if let after,
+                plan.isReversed ? !key.lexicographicallyPrecedes(after) : !after.lexicographicallyPrecedes(key)
+            {
                 continue
             }
             let goesOn = try key.withUnsafeBytes { key in

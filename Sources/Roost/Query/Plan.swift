@@ -33,7 +33,8 @@ extension Plan {
         var parts: [String] = []
         switch source {
         case .nothing: return limit == 0 ? "nothing: the limit is 0" : "nothing: the predicate excludes every object"
-        case .lookup(let keys): parts.append("lookup of \(keys.count) \(keys.count == 1 ? "ID" : "IDs") in \(state.name)")
+        case .lookup(let keys):
+            parts.append("lookup of \(keys.count) \(keys.count == 1 ? "ID" : "IDs") in \(state.name)")
         case .table(let range):
             parts.append(range == .all ? "table scan of \(state.name)" : "range of IDs in \(state.name)")
         case .index(let index, let ranges):

@@ -167,7 +167,8 @@ struct Planner {
             ? total
             : try estimate(index.database, all, total, ordered: satisfied, tests: !residual.isEmpty)
         return finish(
-            .index(index, ranges: all), reversed: reversed, residual: residual, ordered: satisfied, rows: rows, perRow: Self.entryCost + Self.lookupCost)
+            .index(index, ranges: all), reversed: reversed, residual: residual, ordered: satisfied, rows: rows,
+            perRow: Self.entryCost + Self.lookupCost)
     }
 
     /// One element's entries are in ID order, each object once.
@@ -220,7 +221,9 @@ struct Planner {
             if let (value, isIncluded) = constraint.upper {
                 let (key, exact) = encoded(value)
                 isExact = isExact && exact
-                let high = !exact ? KeyRange.successor(ofPrefix: cut(key)) : isIncluded ? KeyRange.successor(ofPrefix: key) : key
+                let high =
+                    !exact
+                    ? KeyRange.successor(ofPrefix: cut(key)) : isIncluded ? KeyRange.successor(ofPrefix: key) : key
                 range = range.intersection(KeyRange(lower: [], upper: high))
             } else if case .double = constraint.lower?.value {
                 // NaN sorts above everything, but is not above anything.

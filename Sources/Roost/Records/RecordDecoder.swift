@@ -27,7 +27,8 @@ public struct RecordDecoder {
         self.key = key
         var nulls: UInt64 = 0
         for byte in 0..<min(8, (shape.fieldCount + 7) / 8) {
-            nulls |= UInt64(base.load(fromByteOffset: RecordShape.headerSize + byte, as: UInt8.self)) << UInt64(8 * byte)
+            nulls |=
+                UInt64(base.load(fromByteOffset: RecordShape.headerSize + byte, as: UInt8.self)) << UInt64(8 * byte)
         }
         self.nulls = nulls
         nextFixed = shape.fixedStart

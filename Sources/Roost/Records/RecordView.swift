@@ -139,8 +139,6 @@ struct RecordView {
     }
 }
 
-
-
 extension RecordView {
     static func uuidText(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> String {
         try UUID.load(bytes).uuidString

@@ -128,9 +128,9 @@ extension StoreError {
     @usableFromInline
     @inline(never)
     static func damagedRecord(_ failure: RecordFailure, entity: String, id: String, field: String?) -> StoreError {
-        let where_ = field.map { ", field \($0)" } ?? ""
+        let fieldPart = field.map { ", field \($0)" } ?? ""
         return StoreError(
-            .damaged, "The record of \(entity) \(id)\(where_) cannot be read: \(failure.explanation).",
+            .damaged, "The record of \(entity) \(id)\(fieldPart) cannot be read: \(failure.explanation).",
             entity: entity, id: id, field: field)
     }
 
@@ -224,7 +224,8 @@ extension StoreError {
         case .unreadable(let code):
             self.init(systemError: code, doing: "read: \(SystemCode.describe(code))", path: path)
         case .notLMDB:
-            self.init(.notAStore, "\(path) is not a Roost store: its data file is empty or of another kind.", path: path)
+            self.init(
+                .notAStore, "\(path) is not a Roost store: its data file is empty or of another kind.", path: path)
         case .otherVersion(let version):
             self.init(
                 .newerFormat, "\(path) was written by another version of LMDB (data version \(version)).", path: path)
