@@ -37,13 +37,13 @@ package struct ReaderOrigin: Sendable {
 ///
 /// Mutable state, all guarded by `state`:
 /// - `idle`: reset transactions, ready to be renewed;
-/// - `active`: how many are handed out, and when each began;
+/// - `slots`: all transactions that there are, idle or handed out; a slot knows when its use began;
 /// - `waiters`: threads that found none, each with a semaphore of its own, first come first served;
 /// - `closed`: set once; no reader is handed out afterwards.
 final class ReaderPool: Sendable {
     private struct State {
         var idle: [ReaderSlot] = []
-        var active: [ReaderSlot] = []
+        var slots: [ReaderSlot] = []
         var made = 0
         var waiters: [DispatchSemaphore] = []
         var totals = ReadTotals()
@@ -73,10 +73,7 @@ final class ReaderPool: Sendable {
             }
             let step = state.withLock { state -> Step in
                 if state.closed { return .closed }
-                if let slot = state.idle.popLast() {
-                    state.active.append(slot)
-                    return .use(slot)
-                }
+                if let slot = state.idle.popLast() { return .use(slot) }
                 if state.made < limit || forWriter {
                     state.made += 1
                     return .make
@@ -109,7 +106,6 @@ final class ReaderPool: Sendable {
             // The one that the writer got beyond the limit; it counts until it has ended.
             if state.made > limit { return (nil, true) }
             slot.beganAt.store(0, ordering: .relaxed)
-            if let index = state.active.lastIndex(where: { $0 === slot }) { state.active.remove(at: index) }
             state.totals.add(slot.transaction.counters)
             state.idle.append(slot)
             return (next(&state), false)
@@ -124,7 +120,7 @@ final class ReaderPool: Sendable {
             state.closed = true
             let waiters = state.waiters
             state.waiters = []
-            if state.active.isEmpty && state.made == state.idle.count { return (nil, waiters) }
+            if state.made == state.idle.count { return (nil, waiters) }
             let semaphore = DispatchSemaphore(value: 0)
             state.drained = semaphore
             return (semaphore, waiters)
@@ -134,6 +130,7 @@ final class ReaderPool: Sendable {
         let idle = state.withLock { state -> [ReaderSlot] in
             let idle = state.idle
             state.idle = []
+            state.slots = []
             state.made = 0
             return idle
         }
@@ -148,7 +145,7 @@ final class ReaderPool: Sendable {
         let now = monotonicMilliseconds()
         return state.withLock { state in
             var oldest: (slot: ReaderSlot, beganAt: UInt64)?
-            for slot in state.active {
+            for slot in state.slots {
                 let beganAt = slot.beganAt.load(ordering: .acquiring)
                 if beganAt > 0, beganAt < oldest?.beganAt ?? .max { oldest = (slot, beganAt) }
             }
@@ -175,7 +172,7 @@ final class ReaderPool: Sendable {
         }
         if code == MDB_SUCCESS, let handle {
             let slot = ReaderSlot(handle)
-            state.withLock { $0.active.append(slot) }
+            state.withLock { $0.slots.append(slot) }
             return slot
         }
         let (goesOn, wait) = state.withLock { state -> (Bool, DispatchSemaphore?) in
@@ -200,9 +197,13 @@ final class ReaderPool: Sendable {
     }
 
     private func discard(_ slot: ReaderSlot) {
+        // Nobody may ask it for its snapshot any more once it has ended; it counts until then.
+        state.withLock { state in
+            slot.beganAt.store(0, ordering: .relaxed)
+            state.slots.removeAll { $0 === slot }
+        }
         mdb_txn_abort(slot.transaction.handle)
         let wake = state.withLock { state -> DispatchSemaphore? in
-            if let index = state.active.lastIndex(where: { $0 === slot }) { state.active.remove(at: index) }
             state.made -= 1
             return next(&state)
         }

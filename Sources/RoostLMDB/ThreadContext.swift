@@ -15,9 +15,9 @@
 /// know what this thread is doing; a pthread key is one load.
 final class ThreadContext {
     let transaction: Transaction
-    /// Nil while the frame is not on a thread's stack.
-    var environment: Environment?
-    var outer: ThreadContext?
+    /// Nil while the frame is not on a thread's stack; while it is, whoever began the transaction holds both alive.
+    unowned(unsafe) var environment: Environment?
+    unowned(unsafe) var outer: ThreadContext?
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
