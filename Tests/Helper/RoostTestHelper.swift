@@ -37,6 +37,8 @@ enum Role: String {
     case write
     /// The same in an environment.
     case writeRaw
+    /// Commits a note for each line that it reads, and prints `done`.
+    case add
 
     func run(_ path: String) throws {
         switch self {
@@ -57,6 +59,16 @@ enum Role: String {
             try store.write { tx in
                 for id in 1_000_000..<1_000_200 { try tx.insert(Note(id: id, text: "of the dead \(id)")) }
                 pause()
+            }
+            try store.close()
+        case .add:
+            let store = try Store.open(at: URL(fileURLWithPath: path), entities: Note.self)
+            print("ready")
+            fflush(nil)
+            while let text = readLine() {
+                try store.write { tx in try tx.insert(Note(id: try tx.nextID(Note.self), text: text)) }
+                print("done")
+                fflush(nil)
             }
             try store.close()
         case .writeRaw:

@@ -157,6 +157,8 @@ struct Planner {
         var all = ranges ?? (prefixes == [[]] ? [.all] : prefixes.map { KeyRange(prefix: $0) })
         all.removeAll(where: \.isEmpty)
         all.sort { $0.lower.lexicographicallyPrecedes($1.lower) }
+        // Two cut values may have one key, hash and all: their entries must not be met twice.
+        all = all.enumerated().filter { $0.offset == 0 || $0.element != all[$0.offset - 1] }.map(\.element)
         let (satisfied, reversed) = try orderGiven(by: index, fixed: fixed)
         let isUnbounded = all == [.all]
         // An index that neither narrows nor orders has nothing to offer.

@@ -9,7 +9,8 @@ extension SnapshotReading where Self: ~Copyable {
     /// Where an index or the IDs give the order, rows are read one by one and the limit ends the reading; otherwise the
     /// matching objects are gathered and sorted, with a limit never more than twice as many at a time.
     ///
-    /// Throws `predicateFailed` when the predicate has no value on an object, `damaged` when a record cannot be read.
+    /// Throws `predicateFailed` when the predicate has no value on an object that is looked at, `damaged` when a record cannot
+    /// be read. With a limit, objects behind the last row need not be looked at.
     @inlinable
     public func fetch<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T] {
         let execution = try context.plan(request)
