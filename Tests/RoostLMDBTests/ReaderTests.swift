@@ -62,7 +62,10 @@ import Testing
     }
 
     // Hazard 10: reads in chunks, each in a snapshot of its own, let the writer use freed pages again.
-    @Test func chunkedReadsBesideAWriterKeepTheFileBounded() throws {
+    //
+    //     reader  [chunk 1]    [chunk 2]    [chunk 3] …      or      [one snapshot ……………… ]
+    //     writer       [commit]     [commit]     [commit]             [commit] [commit] …
+    @Test(arguments: [true, false]) func chunkedReadsBesideAWriterKeepTheFileBounded(inChunks: Bool) throws {
         try withTemporaryFolder { folder in
             try Environment.with(folder) { environment in
                 let database = try environment.databases("1")[0]
@@ -70,45 +73,47 @@ import Testing
                 try environment.write { transaction in
                     for number in 100..<400 { try transaction.put(database, Array("\(number)".utf8), value) }
                 }
-                let start = try #require(environment.sizes).used
-                try onThreads(2) { thread in
-                    if thread == 0 {
-                        for round in 0..<300 {
-                            try environment.write { transaction in
-                                for number in 100..<130 {
-                                    let key = Array("\((number + round * 30) % 300 + 100)".utf8)
-                                    try transaction.put(database, key, value)
-                                }
-                            }
+                func commit(_ round: Int) throws {
+                    try environment.write { transaction in
+                        for number in 0..<30 {
+                            try transaction.put(database, Array("\((number + round * 30) % 300 + 100)".utf8), value)
                         }
-                    } else {
-                        for _ in 0..<20 { #expect(try readInChunks(environment, database) == 300) }
                     }
                 }
+                let start = try #require(environment.sizes).used
+                if inChunks {
+                    var after: [UInt8] = []
+                    for round in 0..<300 {
+                        after = try environment.read { transaction in
+                            let last = try lastOfChunk(transaction, database, after: after)
+                            // Each snapshot is still open when the next commit is made.
+                            try commit(round)
+                            return last
+                        }
+                    }
+                } else {
+                    try environment.read { _ in for round in 0..<300 { try commit(round) } }
+                }
                 let end = try #require(environment.sizes).used
-                #expect(end < start * 4, "\(start) bytes became \(end)")
+                #expect((end < start * 4) == inChunks, "\(start) bytes became \(end)")
             }
         }
     }
 
-    private func readInChunks(_ environment: Environment, _ database: Database) throws -> Int {
-        var after: [UInt8] = []
+    /// Reads ten entries behind `after`; gives the last one's key, or none at the end.
+    private func lastOfChunk(
+        _ transaction: Transaction, _ database: Database, after: [UInt8]
+    ) throws -> [UInt8] {
+        var cursor = try transaction.cursor(database)
+        var last: [UInt8] = []
         var count = 0
-        while true {
-            let keys = try environment.read { transaction -> [[UInt8]] in
-                var cursor = try transaction.cursor(database)
-                var keys: [[UInt8]] = []
-                var stands = try after.withUnsafeBytes { try cursor.seek(atLeast: $0) }
-                while stands, keys.count < 10 {
-                    keys.append(Array(cursor.key))
-                    stands = try cursor.next()
-                }
-                return keys
-            }
-            guard let last = keys.last else { return count }
-            count += keys.count
-            after = last + [0]
+        var stands = try (after.isEmpty ? [] : after + [0]).withUnsafeBytes { try cursor.seek(atLeast: $0) }
+        while stands, count < 10 {
+            last = Array(cursor.key)
+            count += 1
+            stands = try cursor.next()
         }
+        return last
     }
 
     // Hazard 9
