@@ -92,6 +92,7 @@ import Testing
             let options = Environment.Options(durability: .unsafe, readerLimit: 1)
             let environment = try Environment.open(folder, options: options)
             let reading = Signal()
+            let asking = (2..<6).map { _ in Signal() }
             let outcomes = Mutex<[Bool]>([])
             try onThreads(6) { thread in
                 if thread == 0 {
@@ -100,10 +101,13 @@ import Testing
                         while environment.sizes != nil { sched_yield() }
                     }
                 } else if thread == 1 {
-                    reading.wait()
+                    for signal in asking { signal.wait() }
+                    // Lets them get as far as to wait; the test holds in any order.
+                    for _ in 0..<1_000 { sched_yield() }
                     Environment.close(environment)
                 } else {
                     reading.wait()
+                    asking[thread - 2].send()
                     do {
                         try environment.read { _ in }
                         outcomes.withLock { $0.append(true) }
