@@ -98,7 +98,13 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
 
     private func lastID<ID: EntityID & FixedWidthInteger>(_ handle: EntityHandle, _: ID.Type) throws -> ID {
         var cursor = try session.transaction.cursor(handle.records)
-        return try cursor.last() ? try ID.load(key: cursor.key) : 0
+        guard try cursor.last() else { return 0 }
+        do {
+            return try ID.load(key: cursor.key)
+        } catch {
+            let state = handle.state
+            throw StoreError.damagedRecord(error, entity: state.name, id: state.describeID(cursor.key), field: "id")
+        }
     }
 }
 
