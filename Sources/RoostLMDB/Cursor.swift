@@ -6,18 +6,19 @@ internal import CRoostLMDB
 /// before the transaction that opened it.
 package struct Cursor: ~Copyable {
     private let handle: OpaquePointer
-    /// The cursor lives inside the body that the transaction was handed to, so the transaction outlives it.
-    private let tally: UnsafeMutablePointer<Counters>
-    private let role: Database.Role
+    /// Where its moves are counted. The cursor lives inside the body that the transaction was handed to, so the
+    /// transaction outlives it.
+    private let moves: UnsafeMutablePointer<Int>
+    private var entryKey = MDB_val()
+    private var entryValue = MDB_val()
 
     /// The entry that the cursor stands on; meaningful after a move that returned true.
-    package private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
-    package private(set) var value = UnsafeRawBufferPointer(start: nil, count: 0)
+    package var key: UnsafeRawBufferPointer { entryKey.buffer }
+    package var value: UnsafeRawBufferPointer { entryValue.buffer }
 
     init(handle: OpaquePointer, transaction: Transaction, role: Database.Role) {
         self.handle = handle
-        tally = transaction.tally
-        self.role = role
+        moves = transaction.tally + role.rawValue
     }
 
     deinit { mdb_cursor_close(handle) }
@@ -37,7 +38,8 @@ package struct Cursor: ~Copyable {
     package mutating func seek(below bound: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
         if bound.isEmpty { return false }
         // The entry at or above the bound is not one of the caller's: only the one before it is counted.
-        let code = position(MDB_SET_RANGE, from: bound)
+        entryKey = MDB_val(bound)
+        let code = mdb_cursor_get(handle, &entryKey, &entryValue, MDB_SET_RANGE)
         if code == MDB_NOTFOUND { return try last() }
         try check(code, "mdb_cursor_get")
         return try previous()
@@ -49,12 +51,10 @@ package struct Cursor: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func move(
-        _ operation: MDB_cursor_op, from start: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
-    ) throws(LMDBError) -> Bool {
-        let code = position(operation, from: start)
+    private mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
+        let code = mdb_cursor_get(handle, &entryKey, &entryValue, operation)
         if code == MDB_SUCCESS {
-            tally.pointee.count(role)
+            moves.pointee &+= 1
             return true
         }
         if code == MDB_NOTFOUND { return false }
@@ -62,14 +62,10 @@ package struct Cursor: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func position(_ operation: MDB_cursor_op, from start: UnsafeRawBufferPointer) -> Int32 {
-        var keyValue = MDB_val(start)
-        var dataValue = MDB_val()
-        let code = mdb_cursor_get(handle, &keyValue, &dataValue, operation)
-        if code == MDB_SUCCESS {
-            key = keyValue.buffer
-            value = dataValue.buffer
-        }
-        return code
+    private mutating func move(
+        _ operation: MDB_cursor_op, from start: UnsafeRawBufferPointer
+    ) throws(LMDBError) -> Bool {
+        entryKey = MDB_val(start)
+        return try move(operation)
     }
 }

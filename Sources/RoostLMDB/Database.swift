@@ -5,7 +5,9 @@ internal import CRoostLMDB
 /// A handle of one named database, opened once when the environment is opened (hazard 15) and valid until it closes.
 package struct Database: Sendable, Equatable {
     /// What the database holds, so that the counters can tell records from index entries.
-    package enum Role: Sendable {
+    ///
+    /// The raw value is the place of its count in a transaction's tally.
+    package enum Role: Int, Sendable, CaseIterable {
         /// Objects by ID.
         case records
         /// Entries of a secondary index.
@@ -48,19 +50,15 @@ package struct Counters: Sendable, Equatable {
 
     package init() {}
 
+    init(_ tally: UnsafePointer<Int>) {
+        recordsRead = tally[Database.Role.records.rawValue]
+        entriesVisited = tally[Database.Role.index.rawValue]
+    }
+
     package static func - (after: Counters, before: Counters) -> Counters {
         var difference = Counters()
         difference.recordsRead = after.recordsRead - before.recordsRead
         difference.entriesVisited = after.entriesVisited - before.entriesVisited
         return difference
-    }
-
-    @inline(__always)
-    mutating func count(_ role: Database.Role) {
-        switch role {
-        case .records: recordsRead += 1
-        case .index: entriesVisited += 1
-        case .housekeeping: break
-        }
     }
 }

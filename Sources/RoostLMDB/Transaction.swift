@@ -10,8 +10,9 @@ internal import CRoostLMDB
 package final class Transaction {
     let handle: OpaquePointer
     package let isWrite: Bool
-    /// In memory of its own: a stored property of a class would be checked for exclusive access at each count.
-    let tally: UnsafeMutablePointer<Counters>
+    /// What was read, a count for each role. In memory of its own: a stored property of a class would be checked for
+    /// exclusive access at each count.
+    let tally: UnsafeMutablePointer<Int>
 
     /// The first failed write. Once set, every later write throws it, as does every read that LMDB refuses, and the
     /// transaction can only abort (hazard 24).
@@ -24,18 +25,18 @@ package final class Transaction {
     init(handle: OpaquePointer, isWrite: Bool) {
         self.handle = handle
         self.isWrite = isWrite
-        tally = .allocate(capacity: 1)
-        tally.initialize(to: Counters())
+        tally = .allocate(capacity: Database.Role.allCases.count)
+        resetCounters()
     }
 
     deinit { tally.deallocate() }
 
-    package var counters: Counters { tally.pointee }
+    package var counters: Counters { Counters(tally) }
 
     /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
     package var snapshotID: Int { mdb_txn_id(handle) }
 
-    func resetCounters() { tally.pointee = Counters() }
+    func resetCounters() { tally.initialize(repeating: 0, count: Database.Role.allCases.count) }
 
     // MARK: Reading
 
@@ -134,15 +135,39 @@ package final class Transaction {
 /// What a look-up needs of its transaction.
 package struct Lookup {
     let handle: OpaquePointer
-    let tally: UnsafeMutablePointer<Counters>
+    let tally: UnsafeMutablePointer<Int>
 
     /// The value of `key`, or nil. One B-tree descent, no copy.
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        try find(database, key)
+    }
+
+    /// The same for a value that is not looked at yet: the processor fetches its bytes meanwhile.
+    package func getAhead(
+        _ database: Database, _ key: UnsafeRawBufferPointer
+    ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        guard let value = try find(database, key) else { return nil }
+        // The first bytes lie next to the key, which was just compared.
+        var offset = Self.lineSize
+        while offset < min(value.count, Self.bytesAhead) {
+            roost_prefetch(value.baseAddress.unsafelyUnwrapped + offset)
+            offset += Self.lineSize
+        }
+        return value
+    }
+
+    private static var lineSize: Int { 64 }
+    private static var bytesAhead: Int { 512 }
+
+    @inline(__always)
+    private func find(
+        _ database: Database, _ key: UnsafeRawBufferPointer
+    ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         var keyValue = MDB_val(key)
         var value = MDB_val()
         let code = mdb_get(handle, database.handle, &keyValue, &value)
         if code == MDB_SUCCESS {
-            tally.pointee.count(database.role)
+            tally[database.role.rawValue] &+= 1
             return value.buffer
         }
         if code == MDB_NOTFOUND { return nil }

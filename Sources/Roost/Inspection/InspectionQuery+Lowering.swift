@@ -16,7 +16,7 @@ extension InspectionQuery {
 
     /// Criteria behind the ID decide nothing, but must name fields all the same.
     private func order(_ layout: RecordLayout) throws(StoreError) -> RequestedOrder {
-        var fields: [FieldSort] = []
+        var order = RequestedOrder()
         for criterion in sort {
             let position = try layout.position(of: criterion.field, in: entity)
             let type = layout.fields[position].type
@@ -25,11 +25,9 @@ extension InspectionQuery {
                     .invalidValue, "\(entity).\(criterion.field) is \(type): arrays have no order to sort by.",
                     entity: entity, field: criterion.field)
             }
-            if fields.last?.position != 0 {
-                fields.append(FieldSort(position: position, descending: criterion.descending))
-            }
+            order.append(position, descending: criterion.descending)
         }
-        return RequestedOrder(fields: fields, idDescending: fields.last?.descending ?? false)
+        return order
     }
 }
 

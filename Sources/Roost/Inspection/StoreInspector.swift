@@ -105,12 +105,10 @@ package final class StoreInspector: Sendable {
         let state = try state(of: query)
         let lowered = try query.lowered(state.layout)
         return try reading { transaction in
-            let planner = Planner(
+            let execution = try Planner(
                 state: state, engine: engine, transaction: transaction, filter: lowered.filter, order: lowered.order,
-                limit: query.limit, offset: query.offset)
-            let execution = Execution(
-                plan: try planner.plan { try $0.best() }, state: state, order: lowered.order, engine: engine,
-                transaction: transaction)
+                limit: query.limit, offset: query.offset
+            ).best()
             let before = transaction.counters
             var rows = 0
             if execution.isStreaming {

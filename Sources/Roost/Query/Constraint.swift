@@ -1,40 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the conjuncts of a predicate say about one field, in a form that keys can express.
-struct Constraint {
-    /// The field's value is one of these, which may include null. Nil when no conjunct says so.
-    var points: Set<StoredValue>?
-    var lower: (value: StoredValue, isIncluded: Bool)?
-    var upper: (value: StoredValue, isIncluded: Bool)?
-    var prefix: Filter.TextPrefix?
+///
+/// Made by `Constraints` and not changed afterwards; a class, so that the planner's parts share it.
+final class Constraint {
+    let position: Int
+    /// The field's value is one of these, each once, which may include null. Nil when no conjunct says so.
+    fileprivate(set) var points: [StoredValue]?
+    fileprivate(set) var lower: (value: StoredValue, isIncluded: Bool)?
+    fileprivate(set) var upper: (value: StoredValue, isIncluded: Bool)?
+    fileprivate(set) var prefix: Filter.TextPrefix?
     /// For arrays: an element that must be there.
-    var element: StoredValue?
+    fileprivate(set) var element: StoredValue?
     /// Which conjuncts it was made of.
-    var sources: [Int] = []
+    fileprivate(set) var sources: [Int] = []
 
-    /// Collects the constraints by field. Conjuncts behind one that can throw are left alone: a narrower scan would keep
-    /// the predicate from throwing where it must.
-    static func collect(_ conjuncts: [Filter]) -> [Int: Constraint] {
-        var constraints: [Int: Constraint] = [:]
-        for (number, conjunct) in conjuncts.enumerated() {
-            if conjunct.canThrow { break }
-            guard let position = conjunct.constrainedPosition else { continue }
-            var constraint = constraints[position] ?? Constraint()
-            if constraint.absorb(conjunct) {
-                constraint.sources.append(number)
-                constraints[position] = constraint
-            }
-        }
-        return constraints
-    }
+    fileprivate init(_ position: Int) { self.position = position }
+
+    var isRange: Bool { lower != nil || upper != nil || prefix != nil }
 
     /// Returns false when it already says something that this cannot be joined with; the conjunct is then only tested.
-    private mutating func absorb(_ conjunct: Filter) -> Bool {
+    fileprivate func absorb(_ conjunct: Filter) -> Bool {
         switch conjunct {
         case .compare(let comparison):
             let value = comparison.value
             switch comparison.operation {
-            case .equal: intersect([value])
+            case .equal: intersect(value)
             case .greater, .greaterOrEqual:
                 guard lower == nil else { return false }
                 lower = (value, comparison.operation == .greaterOrEqual)
@@ -42,8 +33,8 @@ struct Constraint {
                 guard upper == nil else { return false }
                 upper = (value, comparison.operation == .lessOrEqual)
             }
-        case .isIn(_, let values): intersect(values)
-        case .isNull: intersect([.null])
+        case .isIn(_, let values): points = points.map { $0.filter(values.contains) } ?? Array(values)
+        case .isNull: intersect(.null)
         case .startsWith(_, let text):
             guard prefix == nil else { return false }
             prefix = text
@@ -55,9 +46,37 @@ struct Constraint {
         return true
     }
 
-    private mutating func intersect(_ values: Set<StoredValue>) {
-        points = points.map { $0.intersection(values) } ?? values
+    private func intersect(_ value: StoredValue) {
+        points = points.map { $0.contains(value) ? [value] : [] } ?? [value]
     }
+}
+
+/// The constraints of a predicate, at most one a field: few, so they are searched in their order.
+struct Constraints {
+    private var list: [Constraint] = []
+
+    /// Conjuncts behind one that can throw are left alone: a narrower scan would keep the predicate from throwing where it
+    /// must.
+    init(_ conjuncts: [Filter]) {
+        for (number, conjunct) in conjuncts.enumerated() {
+            if conjunct.canThrow { break }
+            guard let position = conjunct.constrainedPosition else { continue }
+            let known = self[position]
+            let constraint = known ?? Constraint(position)
+            if constraint.absorb(conjunct) {
+                constraint.sources.append(number)
+                if known == nil { list.append(constraint) }
+            }
+        }
+    }
+
+    subscript(position: Int) -> Constraint? {
+        for constraint in list where constraint.position == position { return constraint }
+        return nil
+    }
+
+    /// Whether some field would have to have no value at all.
+    var excludeEverything: Bool { list.contains { $0.points?.isEmpty == true } }
 }
 
 extension Filter {

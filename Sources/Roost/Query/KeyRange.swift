@@ -19,6 +19,16 @@ struct KeyRange: Equatable, Sendable {
         self.upper = upper
     }
 
+    /// The bounds in memory, for a loop that compares many keys with them.
+    func withUnsafeBounds<Result>(
+        _ body: (_ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?) throws -> Result
+    ) rethrows -> Result {
+        try lower.withUnsafeBytes { lower in
+            guard let upper else { return try body(lower, nil) }
+            return try upper.withUnsafeBytes { try body(lower, $0) }
+        }
+    }
+
     var isEmpty: Bool {
         guard let upper else { return false }
         return !lower.lexicographicallyPrecedes(upper)
@@ -27,8 +37,12 @@ struct KeyRange: Equatable, Sendable {
     /// The least key above all keys that start with `prefix`; nil when there is none.
     static func successor(ofPrefix prefix: [UInt8]) -> [UInt8]? {
         var key = prefix
-        while let last = key.popLast() {
-            if last < 0xFF { return key + [last + 1] }
+        while let last = key.last {
+            if last < 0xFF {
+                key[key.count - 1] = last + 1
+                return key
+            }
+            key.removeLast()
         }
         return nil
     }

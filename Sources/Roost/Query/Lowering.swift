@@ -1,56 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
-/// Turns a predicate's public expression tree into a `Filter`.
-///
-/// Each node type of Foundation that Roost understands conforms to `LowerableExpression`. What has no such form, or names
-/// no field, becomes an `ObjectTest` that evaluates just that part on the decoded object.
-final class Lowering<T: Entity> {
-    let binding: EntityBinding
-    let variable: PredicateExpressions.Variable<T>
+/// What the nodes of a predicate are lowered against: the entity's fields, whatever its Swift type.
+class LoweringContext {
+    private let binding: EntityBinding
+    private let variable: PredicateExpressions.VariableID
 
-    init(binding: EntityBinding, variable: PredicateExpressions.Variable<T>) {
+    fileprivate init(_ binding: EntityBinding, _ variable: PredicateExpressions.VariableID) {
         self.binding = binding
         self.variable = variable
     }
 
-    static func filter(_ predicate: Predicate<T>, _ binding: EntityBinding) -> Filter {
-        Lowering(binding: binding, variable: predicate.variable).condition(predicate.expression)
-    }
-}
-
-/// What an expression means, as far as the engine can tell.
-enum LoweredTerm {
-    /// The object itself, or a path into it that begins at the object.
-    case path(AnyKeyPath?)
-    /// A value known before the fetch.
-    case constant(any Sendable)
-    case null
-    case condition(Filter)
-    case unknown
-}
-
-/// The half of the lowering that does not depend on the entity's type.
-protocol LoweringContext {
-    func position(of path: AnyKeyPath) -> Int?
-    func isOrdered(_ position: Int) -> Bool
-    func fieldType(_ position: Int) -> FieldType
-    func isRoot(_ variable: PredicateExpressions.VariableID) -> Bool
-    /// The condition that `expression` states; a test on the object where nothing better is known.
-    func condition<E: PredicateExpression<Bool>>(_ expression: E) -> Filter
-}
-
-protocol LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm
-}
-
-extension Lowering: LoweringContext {
     func position(of path: AnyKeyPath) -> Int? { binding.position(of: path) }
     func isOrdered(_ position: Int) -> Bool { binding.isOrderedAsStored[position] }
     func fieldType(_ position: Int) -> FieldType { binding.state.layout.fields[position].type }
-    func isRoot(_ id: PredicateExpressions.VariableID) -> Bool { id == variable.key }
+    func isRoot(_ id: PredicateExpressions.VariableID) -> Bool { id == variable }
 
+    /// The condition that `expression` states; a test on the object where nothing better is known.
     func condition<E: PredicateExpression<Bool>>(_ expression: E) -> Filter {
         switch expression.term(self) {
         case .condition(let filter): return filter
@@ -64,11 +32,33 @@ extension Lowering: LoweringContext {
         return .object(objectTest(expression))
     }
 
-    private func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest {
-        let variable = variable
-        let state = binding.state
+    fileprivate func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest {
+        preconditionFailure("internal inconsistency: a predicate lowered without its entity")
+    }
+}
+
+/// Turns a predicate's public expression tree into a `Filter`.
+///
+/// Each node type of Foundation that Roost understands conforms to `LowerableExpression`. What has no such form, or names
+/// no field, becomes an `ObjectTest` that evaluates just that part on the decoded object.
+final class Lowering<T: Entity>: LoweringContext {
+    private let variable: PredicateExpressions.Variable<T>
+    private let handle: EntityHandle
+
+    private init(_ predicate: Predicate<T>, _ binding: EntityBinding) {
+        variable = predicate.variable
+        handle = binding.state.handle
+        super.init(binding, predicate.variable.key)
+    }
+
+    static func filter(_ predicate: Predicate<T>, _ binding: EntityBinding) -> Filter {
+        Lowering(predicate, binding).condition(predicate.expression)
+    }
+
+    override fileprivate func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest {
+        let (variable, handle) = (variable, handle)
         return Filter.ObjectTest(canThrow: expression.canFail) { view in
-            let object = try T.decoded(key: view.key, record: view.record, handle: state.handle)
+            let object = try T.decoded(key: view.key, record: view.record, handle: handle)
             do {
                 return try expression.checkedValue(PredicateBindings((variable, object)))
             } catch {
@@ -81,12 +71,27 @@ extension Lowering: LoweringContext {
     }
 }
 
+/// What an expression means, as far as the engine can tell.
+enum LoweredTerm {
+    /// The object itself, or a path into it that begins at the object.
+    case path(AnyKeyPath?)
+    /// A value known before the fetch.
+    case constant(any FieldValue)
+    case null
+    case condition(Filter)
+    case unknown
+}
+
+protocol LowerableExpression: SendableMetatype {
+    func lower(_ context: LoweringContext) -> LoweredTerm
+}
+
 // MARK: Terms
 
 extension PredicateExpression {
-    func term(_ context: some LoweringContext) -> LoweredTerm {
-        let term = (self as? any LowerableExpression)?.lower(context) ?? .unknown
-        guard case .unknown = term, let constant, let value = constant as? any FieldValue else { return term }
+    func term(_ context: LoweringContext) -> LoweredTerm {
+        let term = LowerableTypes.lower(self, context)
+        guard case .unknown = term, let constant, let value = asFieldValue(constant) else { return term }
         return .constant(value)
     }
 
@@ -97,9 +102,44 @@ extension PredicateExpression {
     }
 }
 
+/// Which types of expression can be lowered. Asking the runtime takes half a microsecond a node, as long as a look-up of
+/// an object; there are as many types as there are spellings of predicates in the program.
+private enum LowerableTypes {
+    private static let known = Mutex<[ObjectIdentifier: (any LowerableExpression.Type)?]>([:])
+
+    static func lower<E: PredicateExpression>(_ expression: E, _ context: LoweringContext) -> LoweredTerm {
+        let identifier = ObjectIdentifier(E.self)
+        var lowerable = known.withLock { $0[identifier] }
+        if lowerable == nil {
+            lowerable = .some(E.self as? any LowerableExpression.Type)
+            known.withLock { $0[identifier] = lowerable }
+        }
+        guard case .some(let type?) = lowerable else { return .unknown }
+        func lower<L: LowerableExpression>(as _: L.Type) -> LoweredTerm {
+            // The same type under two names.
+            withUnsafePointer(to: expression) { UnsafeRawPointer($0).assumingMemoryBound(to: L.self).pointee }
+                .lower(context)
+        }
+        return lower(as: type)
+    }
+}
+
+/// `value as? any FieldValue`; the commonest types without asking the runtime.
+private func asFieldValue<Value>(_ value: Value) -> (any FieldValue)? {
+    func cast<T: FieldValue>(_: T.Type) -> T {
+        withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: T.self).pointee }
+    }
+    if Value.self == Int.self { return cast(Int.self) }
+    if Value.self == Int64.self { return cast(Int64.self) }
+    if Value.self == String.self { return cast(String.self) }
+    if Value.self == Double.self { return cast(Double.self) }
+    if Value.self == Date.self { return cast(Date.self) }
+    return value as? any FieldValue
+}
+
 extension LoweredTerm {
     /// The field that is meant.
-    func position(_ context: some LoweringContext) -> Int? {
+    func position(_ context: LoweringContext) -> Int? {
         if case .path(let path?) = self { return context.position(of: path) }
         return nil
     }
@@ -108,32 +148,31 @@ extension LoweredTerm {
     var storedValue: StoredValue? {
         switch self {
         case .null: .null
-        case .constant(let value as any FieldValue): value.storedValue
+        case .constant(let value): value.storedValue
         default: nil
         }
     }
 }
 
-private func equalityTerm(
-    _ lhs: LoweredTerm, _ rhs: LoweredTerm, _ context: some LoweringContext
-) -> Filter? {
-    for (field, constant) in [(lhs, rhs), (rhs, lhs)] {
-        guard let position = field.position(context), let value = constant.storedValue else { continue }
+private func equalityTerm(_ lhs: LoweredTerm, _ rhs: LoweredTerm, _ context: LoweringContext) -> Filter? {
+    func equality(_ field: LoweredTerm, _ constant: LoweredTerm) -> Filter? {
         // Arrays as a whole are compared on the object.
-        guard context.fieldType(position).scalar != nil else { return nil }
+        guard let value = constant.storedValue, let position = field.position(context),
+            context.fieldType(position).scalar != nil
+        else { return nil }
         return .equality(position, value)
     }
-    return nil
+    return equality(lhs, rhs) ?? equality(rhs, lhs)
 }
 
 // MARK: Nodes
 
 extension PredicateExpressions.Variable: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm { context.isRoot(key) ? .path(nil) : .unknown }
+    func lower(_ context: LoweringContext) -> LoweredTerm { context.isRoot(key) ? .path(nil) : .unknown }
 }
 
 extension PredicateExpressions.KeyPath: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         guard case .path(let outer) = root.term(context) else { return .unknown }
         guard let outer else { return .path(keyPath) }
         guard let path = outer.appending(path: keyPath) else { return .unknown }
@@ -142,33 +181,30 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
 }
 
 extension PredicateExpressions.Value: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
-        guard let sendable = value as? any FieldValue else {
-            // Sequences of values are read by the nodes that take them.
-            return .unknown
-        }
-        return .constant(sendable)
+    func lower(_ context: LoweringContext) -> LoweredTerm {
+        // Sequences of values are read by the nodes that take them.
+        asFieldValue(value).map { .constant($0) } ?? .unknown
     }
 }
 
 extension PredicateExpressions.NilLiteral: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm { .null }
+    func lower(_ context: LoweringContext) -> LoweredTerm { .null }
 }
 
 extension PredicateExpressions.Equal: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         equalityTerm(lhs.term(context), rhs.term(context), context).map { .condition($0) } ?? .unknown
     }
 }
 
 extension PredicateExpressions.NotEqual: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         equalityTerm(lhs.term(context), rhs.term(context), context).map { .condition(.not($0)) } ?? .unknown
     }
 }
 
 extension PredicateExpressions.Comparison: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         let (left, right) = (lhs.term(context), rhs.term(context))
         if let position = left.position(context), let value = right.storedValue {
             return comparison(position, value, context, turned: false)
@@ -180,7 +216,7 @@ extension PredicateExpressions.Comparison: LowerableExpression {
     }
 
     private func comparison(
-        _ position: Int, _ value: StoredValue, _ context: some LoweringContext, turned: Bool
+        _ position: Int, _ value: StoredValue, _ context: LoweringContext, turned: Bool
     ) -> LoweredTerm {
         guard context.isOrdered(position), context.fieldType(position).scalar != nil else { return .unknown }
         let operation: Filter.Operation
@@ -196,19 +232,19 @@ extension PredicateExpressions.Comparison: LowerableExpression {
 }
 
 extension PredicateExpressions.Conjunction: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         .condition(.and([context.condition(lhs), context.condition(rhs)]))
     }
 }
 
 extension PredicateExpressions.Disjunction: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         .condition(Filter.union([context.condition(lhs), context.condition(rhs)]))
     }
 }
 
 extension PredicateExpressions.Negation: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm { .condition(.not(context.condition(wrapped))) }
+    func lower(_ context: LoweringContext) -> LoweredTerm { .condition(.not(context.condition(wrapped))) }
 }
 
 extension Filter {
@@ -239,7 +275,7 @@ extension Filter {
 }
 
 extension PredicateExpressions.SequenceContains: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         if let position = element.term(context).position(context), context.fieldType(position).scalar != nil,
             let values = sequence.constant.flatMap(storedElements)
         {
@@ -274,7 +310,7 @@ private func storedElements(_ sequence: some Sequence) -> [StoredValue]? {
 }
 
 extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         guard let position = base.term(context).position(context), context.fieldType(position) == .scalar(.string),
             case .constant(let text as String) = prefix.term(context)
         else { return .unknown }
@@ -283,7 +319,7 @@ extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
 }
 
 extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
-    func lower(_ context: some LoweringContext) -> LoweredTerm {
+    func lower(_ context: LoweringContext) -> LoweredTerm {
         guard let position = element.term(context).position(context), context.isOrdered(position),
             context.fieldType(position).scalar != nil,
             let (lower, upper, isClosed) = (range as? any RangeExpressionNode)?.bounds(context)
@@ -300,7 +336,7 @@ extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
 
 /// A range spelled in the predicate.
 private protocol RangeExpressionNode {
-    func bounds(_ context: some LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)?
+    func bounds(_ context: LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)?
 }
 
 /// A captured range.
@@ -324,7 +360,7 @@ extension ClosedRange: StoredRange {
 
 extension PredicateExpressions.Range: RangeExpressionNode {
     fileprivate func bounds(
-        _ context: some LoweringContext
+        _ context: LoweringContext
     ) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
         guard let low = lower.term(context).storedValue, let high = upper.term(context).storedValue else { return nil }
         return (low, high, false)
@@ -333,7 +369,7 @@ extension PredicateExpressions.Range: RangeExpressionNode {
 
 extension PredicateExpressions.ClosedRange: RangeExpressionNode {
     fileprivate func bounds(
-        _ context: some LoweringContext
+        _ context: LoweringContext
     ) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
         guard let low = lower.term(context).storedValue, let high = upper.term(context).storedValue else { return nil }
         return (low, high, true)

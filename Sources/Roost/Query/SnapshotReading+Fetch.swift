@@ -18,7 +18,7 @@ extension SnapshotReading where Self: ~Copyable {
         var objects: [T] = []
         objects.reserveCapacity(execution.expectedRows)
         let handle = execution.handle
-        try execution.forEachRow { key, record in
+        try execution.forEachRow(ahead: true) { key, record in
             objects.append(try T.decoded(key: key, record: record, handle: handle))
         }
         return objects
@@ -70,40 +70,22 @@ extension SnapshotReading where Self: ~Copyable {
 }
 
 extension SnapshotContext {
-    @usableFromInline
-    func plan<T: Entity>(_ request: FetchDescriptor<T>) throws -> Execution {
-        let planner = try planner(request)
-        return execution(planner, try planner.plan { try $0.best() })
-    }
+    @inlinable
+    func plan<T: Entity>(_ request: FetchDescriptor<T>) throws -> Execution { try planner(request).best() }
 
-    /// Every plan for the request that gives its result.
-    func plans<T: Entity>(_ request: FetchDescriptor<T>) throws -> [Execution] {
-        let planner = try planner(request)
-        return try planner.plan { try $0.candidates() }.map { execution(planner, $0) }
-    }
-
-    private func execution(_ planner: Planner, _ plan: Plan) -> Execution {
-        Execution(
-            plan: plan, state: planner.state, order: planner.order, engine: store.engine, transaction: transaction)
-    }
-
-    private func planner<T: Entity>(_ request: FetchDescriptor<T>) throws -> Planner {
-        let binding = try store.binding(of: T.self)
-        let terms = SortTerm<T>.terms(request.sortBy, binding)
-        var fields: [FieldSort]? = []
-        for term in terms {
-            if case .field(let position, let descending) = term {
-                fields?.append(FieldSort(position: position, descending: descending))
-            } else {
-                fields = nil
-            }
+    /// Inlinable, so that the request's parts are taken out of it by specialised code.
+    @inlinable
+    func planner<T: Entity>(_ request: FetchDescriptor<T>) throws -> Planner {
+        let binding = try binding(ObjectIdentifier(T.self), T.entityName)
+        var planner = Planner(self, binding, limit: request.fetchLimit, offset: request.fetchOffset)
+        if let predicate = request.predicate { planner.restrict(to: predicate, binding) }
+        for descriptor in request.sortBy {
+            // A descriptor with a comparator of its own sorts by that, not by the stored order.
+            planner.sort(
+                by: descriptor.stringComparator == nil ? descriptor.keyPath : nil,
+                descending: descriptor.order == .reverse, binding)
         }
-        let descends = terms.isEmpty ? false : request.sortBy[terms.count - 1].order == .reverse
-        return Planner(
-            state: binding.state, engine: store.engine, transaction: transaction,
-            filter: request.predicate.map { Lowering.filter($0, binding) } ?? .constant(true),
-            order: RequestedOrder(fields: fields, idDescending: descends),
-            limit: request.fetchLimit.flatMap { $0 < 0 ? nil : $0 }, offset: max(0, request.fetchOffset ?? 0))
+        return planner
     }
 
     func count<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
@@ -234,15 +216,5 @@ extension SnapshotContext {
 
     static func id<T: Entity>(_ type: T.Type, _ view: RecordView) throws(RecordFailure) -> T.ID {
         T.ID.isKeptInRecord ? try T.ID.load(view.bytes(0)) : try T.ID.load(key: view.key)
-    }
-}
-
-extension Planner {
-    func plan<Result>(_ body: (Planner) throws -> Result) throws -> Result {
-        do {
-            return try body(self)
-        } catch {
-            throw StoreError.wrapping(error, engine: engine)
-        }
     }
 }

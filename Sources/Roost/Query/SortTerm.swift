@@ -32,9 +32,24 @@ struct FieldSort: Equatable, Sendable {
 }
 
 /// The order of a result as the planner sees it.
+@usableFromInline
 struct RequestedOrder: Sendable {
     /// Nil when some criterion needs the decoded objects: then no index gives the order.
-    let fields: [FieldSort]?
+    private(set) var fields: [FieldSort]? = []
     /// The direction of the tie-breaker, the ID.
-    let idDescending: Bool
+    private(set) var idDescending = false
+    /// Whether the ID is among the criteria: what follows decides nothing.
+    private var isTotal = false
+
+    /// The next criterion: the field, or nil for one that needs the objects.
+    mutating func append(_ position: Int?, descending: Bool) {
+        if isTotal { return }
+        idDescending = descending
+        if let position {
+            fields?.append(FieldSort(position: position, descending: descending))
+            isTotal = position == 0
+        } else {
+            fields = nil
+        }
+    }
 }

@@ -63,7 +63,7 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
             case .streaming(let plan, var position):
                 let state = try context.store.binding(of: T.self).state
                 let execution = Execution(
-                    plan: plan, state: state, order: RequestedOrder(fields: [], idDescending: false),
+                    plan: plan, state: state, order: RequestedOrder(),
                     engine: context.store.engine, transaction: context.transaction)
                 var objects: [T] = []
                 let goesOn = try execution.stream(from: &position, rows: size) { key, record in

@@ -3,6 +3,7 @@
 import Synchronization
 
 /// The link between a Swift type and the catalog's entity: which key path means which field. Immutable.
+@usableFromInline
 final class EntityBinding: Sendable {
     let type: ObjectIdentifier
     let state: EntityState

@@ -48,6 +48,12 @@ public struct SnapshotContext {
         return handle
     }
 
+    @usableFromInline
+    func binding(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityBinding {
+        guard let binding = store.bindings[type] else { throw StoreError.unknownEntity(name()) }
+        return binding
+    }
+
     /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).
     @usableFromInline
     func record(_ handle: EntityHandle, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {

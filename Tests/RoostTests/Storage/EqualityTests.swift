@@ -80,7 +80,7 @@ import Testing
         if let index {
             // Every plan that gives the result gives the same one.
             try stores.0.read { tx in
-                let executions = try tx.context.plans(fast)
+                let executions = try tx.context.planner(fast).all()
                 #expect(executions.contains { $0.plan.describe($0.state).contains(index) })
                 for execution in executions {
                     let ids = try tx.context.idKeys(fast, execution).map(\.id)

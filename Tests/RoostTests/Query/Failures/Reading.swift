@@ -65,7 +65,7 @@ import Testing
                         }
                     }
                     let context = tx.context
-                    for execution in try context.plans(request) {
+                    for execution in try context.planner(request).all() {
                         let plan = execution.plan.describe(execution.state)
                         check(plan) { _ = try context.rows(request, execution) }
                         check("IDs by \(plan)") { _ = try context.idKeys(request, execution) }
@@ -89,7 +89,7 @@ import Testing
                 for sort in sorts {
                     let request = FetchDescriptor<Reading>(predicate: predicate, sortBy: sort)
                     let context = tx.context
-                    for execution in try context.plans(request) {
+                    for execution in try context.planner(request).all() {
                         let ids = try context.rows(request, execution).map(\.id).sorted()
                         #expect(
                             ids == expected, "\(execution.plan.describe(execution.state))", sourceLocation: location)

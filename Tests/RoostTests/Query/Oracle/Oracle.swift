@@ -83,7 +83,7 @@ struct Oracle<T: Entity> {
         }
 
         check(try tx.fetch(request).map(\.id), "fetch")
-        let plans = try context.plans(request)
+        let plans = try context.planner(request).all()
         let best = try context.plan(request)
         for execution in plans {
             let plan = execution.plan.describe(execution.state)

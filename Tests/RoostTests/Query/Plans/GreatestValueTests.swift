@@ -29,7 +29,7 @@ import Testing
             let request = FetchDescriptor(predicate: predicate)
             try store.read { tx in
                 let context = tx.context
-                for execution in try context.plans(request) {
+                for execution in try context.planner(request).all() {
                     let plan = execution.plan.describe(execution.state)
                     #expect(try context.rows(request, execution).map(\.id) == expected, "\(plan)")
                 }
