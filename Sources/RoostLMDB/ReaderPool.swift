@@ -17,7 +17,7 @@ final class ReaderSlot: @unchecked Sendable {
     var origin: ReaderOrigin?
 
     init(_ handle: OpaquePointer) {
-        transaction = Transaction(handle: handle, isWrite: false)
+        transaction = Transaction(handle: handle, isWrite: false, isPooled: true)
         context = ThreadContext(transaction)
     }
 }
@@ -154,7 +154,7 @@ final class ReaderPool: Sendable {
     }
 
     private func begin(_ slot: ReaderSlot, _ origin: ReaderOrigin?) -> ReaderSlot {
-        slot.transaction.resetCounters()
+        slot.transaction.begin()
         slot.origin = origin
         slot.beganAt.store(max(1, monotonicMilliseconds()), ordering: .releasing)
         return slot

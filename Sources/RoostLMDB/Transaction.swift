@@ -22,27 +22,42 @@ package final class Transaction {
     /// from the same page instead of the root.
     private var writeCursors: [OpaquePointer?] = []
 
-    init(handle: OpaquePointer, isWrite: Bool) {
+    /// Only a pooled reader has one.
+    private let locations: LocationCache?
+    /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
+    package private(set) var snapshotID: Int
+
+    init(handle: OpaquePointer, isWrite: Bool, isPooled: Bool = false) {
         self.handle = handle
         self.isWrite = isWrite
         tally = .allocate(capacity: Database.Role.allCases.count)
+        locations = isPooled ? LocationCache() : nil
+        snapshotID = mdb_txn_id(handle)
         resetCounters()
     }
 
-    deinit { tally.deallocate() }
+    deinit {
+        tally.deallocate()
+        locations?.deallocate()
+    }
+
+    /// A pooled reader begins anew, on the newest snapshot.
+    func begin() {
+        snapshotID = mdb_txn_id(handle)
+        resetCounters()
+    }
 
     package var counters: Counters { Counters(tally) }
 
-    /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
-    package var snapshotID: Int { mdb_txn_id(handle) }
-
-    func resetCounters() { tally.initialize(repeating: 0, count: Database.Role.allCases.count) }
+    private func resetCounters() { tally.initialize(repeating: 0, count: Database.Role.allCases.count) }
 
     // MARK: Reading
 
     /// Look-ups without counting references to the transaction; to be used only inside the body that the transaction was
     /// handed to.
-    package var lookup: Lookup { Lookup(handle: handle, tally: tally) }
+    package var lookup: Lookup {
+        Lookup(handle: handle, tally: tally, locations: locations, snapshot: snapshotID)
+    }
 
     /// The value of `key`, or nil. One B-tree descent, no copy.
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
@@ -136,8 +151,10 @@ package final class Transaction {
 package struct Lookup {
     let handle: OpaquePointer
     let tally: UnsafeMutablePointer<Int>
+    let locations: LocationCache?
+    let snapshot: Int
 
-    /// The value of `key`, or nil. One B-tree descent, no copy.
+    /// The value of `key`, or nil. One B-tree descent or none, no copy.
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
         try find(database, key)
     }
@@ -147,8 +164,7 @@ package struct Lookup {
         _ database: Database, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard let value = try find(database, key) else { return nil }
-        // The first bytes lie next to the key, which was just compared.
-        var offset = Self.lineSize
+        var offset = 0
         while offset < min(value.count, Self.bytesAhead) {
             roost_prefetch(value.baseAddress.unsafelyUnwrapped + offset)
             offset += Self.lineSize
@@ -161,6 +177,21 @@ package struct Lookup {
 
     @inline(__always)
     private func find(
+        _ database: Database, _ key: UnsafeRawBufferPointer
+    ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        guard key.count == 8, let locations else { return try descend(database, key) }
+        let word = key.loadUnaligned(as: UInt64.self)
+        if let known = locations.find(word, database: database.handle, snapshot: snapshot) {
+            tally[database.role.rawValue] &+= 1
+            return known
+        }
+        let value = try descend(database, key)
+        if let value { locations.add(word, database: database.handle, snapshot: snapshot, value) }
+        return value
+    }
+
+    @inline(__always)
+    private func descend(
         _ database: Database, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         var keyValue = MDB_val(key)
