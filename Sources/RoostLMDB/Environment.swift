@@ -81,45 +81,53 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: Transactions
 
-    /// A snapshot on the current thread, until `endRead`. Renewing a pooled transaction takes about 50 ns.
+    /// A snapshot on the current thread, until `end`. Renewing a pooled transaction takes about 50 ns.
+    ///
+    /// It counts no references: the environment holds the transaction, and is held by whoever has the lease.
     package struct ReadLease {
-        package let transaction: Transaction
+        package unowned(unsafe) let transaction: Transaction
         /// Nil for a read that joined an outer one.
-        fileprivate let slot: ReaderSlot?
+        fileprivate unowned(unsafe) let slot: ReaderSlot?
+
+        /// Ends the read, on the thread that began it, innermost first.
+        package func end() {
+            guard let slot else { return }
+            ThreadContext.current = slot.frame.pointee.outer
+            slot.frame.pointee.outer = nil
+            slot.frame.pointee.environment = nil
+            slot.pool.release(slot)
+        }
     }
 
     /// Begins a read. A read inside a read of this environment on the same thread joins it; inside a write it gets a
     /// snapshot of the last commit. Waits while all readers are in use, but not for the writer.
     package func beginRead(origin: ReaderOrigin? = nil) throws(UseError) -> ReadLease {
-        let outer = ThreadContext.transaction(of: self)
-        if let outer, !outer.isWrite { return ReadLease(transaction: outer, slot: nil) }
+        let current = ThreadContext.current
+        var isInsideWrite = false
+        if current != nil, let outer = ThreadContext.innermost(of: self) {
+            isInsideWrite = outer.pointee.transaction.isWrite
+            if !isInsideWrite { return ReadLease(transaction: outer.pointee.transaction, slot: nil) }
+        }
         let acquired: ReaderSlot?
         do {
-            acquired = try pool.acquire(origin: origin, forWriter: outer != nil)
+            acquired = try pool.acquire(origin: origin, forWriter: isInsideWrite)
         } catch {
             throw .lmdb(error)
         }
         guard let slot = acquired else { throw .closed }
-        slot.context.outer = ThreadContext.current
-        slot.context.environment = self
-        ThreadContext.current = slot.context
+        slot.frame.pointee.outer = current
+        slot.frame.pointee.environment = self
+        ThreadContext.current = slot.frame
         return ReadLease(transaction: slot.transaction, slot: slot)
-    }
-
-    /// Ends a read, on the thread that began it, innermost first.
-    package func endRead(_ lease: ReadLease) {
-        guard let slot = lease.slot else { return }
-        ThreadContext.current = slot.context.outer
-        slot.context.outer = nil
-        slot.context.environment = nil
-        pool.release(slot)
     }
 
     /// Runs `body` on a snapshot. Throws `UseError` for what this module finds wrong, and whatever `body` throws as it is.
     package func read<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-        let lease = try beginRead()
-        defer { endRead(lease) }
-        return try body(lease.transaction)
+        try withExtendedLifetime(self) {
+            let lease = try beginRead()
+            defer { lease.end() }
+            return try body(lease.transaction)
+        }
     }
 
     /// Runs `body` in a read transaction of its own that is committed, so that the databases it opens stay open.
@@ -156,11 +164,15 @@ package final class Environment: @unchecked Sendable {
         var code = mdb_txn_begin(handle, nil, 0, &began)
         guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
         let transaction = Transaction(handle: txn, isWrite: true)
-        let context = ThreadContext(transaction)
-        context.environment = self
-        context.outer = ThreadContext.current
-        ThreadContext.current = context
-        defer { ThreadContext.current = context.outer }
+        let frame = UnsafeMutablePointer<ThreadFrame>.allocate(capacity: 1)
+        frame.initialize(
+            to: ThreadFrame(transaction: transaction, environment: self, outer: ThreadContext.current))
+        ThreadContext.current = frame
+        defer {
+            ThreadContext.current = frame.pointee.outer
+            frame.deallocate()
+            withExtendedLifetime(transaction) {}
+        }
         let result: Result
         do {
             result = try body(transaction)
@@ -180,7 +192,7 @@ package final class Environment: @unchecked Sendable {
     }
 
     /// Whether the current thread is inside a transaction of this environment.
-    package var isBusyOnThisThread: Bool { ThreadContext.transaction(of: self) != nil }
+    package var isBusyOnThisThread: Bool { ThreadContext.innermost(of: self) != nil }
 
     /// Whether the current thread is inside a write of this environment.
     package var isWritingOnThisThread: Bool { ThreadContext.isWriting(self) }

@@ -9,16 +9,25 @@ import Synchronization
 /// Owned by exactly one thread between `acquire` and `release`.
 final class ReaderSlot: @unchecked Sendable {
     let transaction: Transaction
+    unowned(unsafe) let pool: ReaderPool
     /// The thread's frame for the slot's current use; allocated once, so that a read allocates nothing.
-    let context: ThreadContext
+    let frame: UnsafeMutablePointer<ThreadFrame>
     /// In milliseconds; 0 until the use has begun. Stored last when one begins, under the pool's lock when it ends: who
     /// holds the lock and finds it set may read `origin` and the snapshot's number.
     let beganAt = Atomic<UInt64>(0)
-    var origin: ReaderOrigin?
+    let origin = UnsafeMutablePointer<ReaderOrigin?>.allocate(capacity: 1)
 
-    init(_ handle: OpaquePointer) {
+    init(_ handle: OpaquePointer, _ pool: ReaderPool) {
         transaction = Transaction(handle: handle, isWrite: false, isPooled: true)
-        context = ThreadContext(transaction)
+        self.pool = pool
+        frame = .allocate(capacity: 1)
+        frame.initialize(to: ThreadFrame(transaction: transaction, environment: nil, outer: nil))
+        origin.initialize(to: nil)
+    }
+
+    deinit {
+        frame.deallocate()
+        origin.deallocate()
     }
 }
 
@@ -36,13 +45,13 @@ package struct ReaderOrigin: Sendable {
 /// A bounded set of read transactions, opened with NOTLS and handed from thread to thread (hazard 11).
 ///
 /// Mutable state, all guarded by `state`:
-/// - `idle`: reset transactions, ready to be renewed;
-/// - `slots`: all transactions that there are, idle or handed out; a slot knows when its use began;
+/// - `slots`: all transactions that there are, idle or handed out, and their owner; a slot knows when its use began;
+/// - `idle`: those that are reset and ready to be renewed;
 /// - `waiters`: threads that found none, each with a semaphore of its own, first come first served;
 /// - `closed`: set once; no reader is handed out afterwards.
 final class ReaderPool: Sendable {
     private struct State {
-        var idle: [ReaderSlot] = []
+        var idle: [Unmanaged<ReaderSlot>] = []
         var slots: [ReaderSlot] = []
         var made = 0
         var waiters: [DispatchSemaphore] = []
@@ -66,7 +75,7 @@ final class ReaderPool: Sendable {
     func acquire(origin: ReaderOrigin?, forWriter: Bool) throws(LMDBError) -> ReaderSlot? {
         while true {
             enum Step {
-                case use(ReaderSlot)
+                case use(Unmanaged<ReaderSlot>)
                 case make
                 case wait(DispatchSemaphore)
                 case closed
@@ -83,7 +92,8 @@ final class ReaderPool: Sendable {
                 return .wait(semaphore)
             }
             switch step {
-            case .use(let slot):
+            case .use(let idle):
+                let slot = idle.takeUnretainedValue()
                 let code = mdb_txn_renew(slot.transaction.handle)
                 if code != MDB_SUCCESS {
                     discard(slot)
@@ -107,7 +117,7 @@ final class ReaderPool: Sendable {
             if state.made > limit { return (nil, true) }
             slot.beganAt.store(0, ordering: .relaxed)
             state.totals.add(slot.transaction.counters)
-            state.idle.append(slot)
+            state.idle.append(.passUnretained(slot))
             return (next(&state), false)
         }
         if isSurplus { discard(slot) }
@@ -127,14 +137,14 @@ final class ReaderPool: Sendable {
         }
         for waiter in waiters { waiter.signal() }
         drained?.wait()
-        let idle = state.withLock { state -> [ReaderSlot] in
-            let idle = state.idle
+        let slots = state.withLock { state -> [ReaderSlot] in
+            let slots = state.slots
             state.idle = []
             state.slots = []
             state.made = 0
-            return idle
+            return slots
         }
-        for slot in idle { mdb_txn_abort(slot.transaction.handle) }
+        for slot in slots { mdb_txn_abort(slot.transaction.handle) }
     }
 
     /// What all reads that have ended did together.
@@ -149,13 +159,13 @@ final class ReaderPool: Sendable {
                 let beganAt = slot.beganAt.load(ordering: .acquiring)
                 if beganAt > 0, beganAt < oldest?.beganAt ?? .max { oldest = (slot, beganAt) }
             }
-            return oldest.map { (now - min(now, $0.beganAt), $0.slot.transaction.snapshotID, $0.slot.origin) }
+            return oldest.map { (now - min(now, $0.beganAt), $0.slot.transaction.snapshotID, $0.slot.origin.pointee) }
         }
     }
 
     private func begin(_ slot: ReaderSlot, _ origin: ReaderOrigin?) -> ReaderSlot {
         slot.transaction.begin()
-        slot.origin = origin
+        slot.origin.pointee = origin
         slot.beganAt.store(max(1, monotonicMilliseconds()), ordering: .releasing)
         return slot
     }
@@ -171,7 +181,7 @@ final class ReaderPool: Sendable {
             code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle)
         }
         if code == MDB_SUCCESS, let handle {
-            let slot = ReaderSlot(handle)
+            let slot = ReaderSlot(handle, self)
             state.withLock { $0.slots.append(slot) }
             return slot
         }
@@ -198,11 +208,12 @@ final class ReaderPool: Sendable {
 
     private func discard(_ slot: ReaderSlot) {
         // Nobody may ask it for its snapshot any more once it has ended; it counts until then.
-        state.withLock { state in
+        let owned = state.withLock { state -> ReaderSlot? in
             slot.beganAt.store(0, ordering: .relaxed)
-            state.slots.removeAll { $0 === slot }
+            return state.slots.firstIndex { $0 === slot }.map { state.slots.remove(at: $0) }
         }
         mdb_txn_abort(slot.transaction.handle)
+        withExtendedLifetime(owned) {}
         let wake = state.withLock { state -> DispatchSemaphore? in
             state.made -= 1
             return next(&state)

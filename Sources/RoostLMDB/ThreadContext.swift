@@ -8,19 +8,20 @@
     import Darwin
 #endif
 
+/// One transaction that is running on a thread, in plain memory: who began the transaction owns the frame, and holds
+/// transaction and environment alive while the frame is on the thread's list.
+struct ThreadFrame {
+    unowned(unsafe) let transaction: Transaction
+    unowned(unsafe) var environment: Environment?
+    var outer: UnsafeMutablePointer<ThreadFrame>?
+}
+
 /// The transactions that are running on the current thread, innermost first.
 ///
 /// A read inside a read of the same environment joins it, a read inside a write sees the write's own state only through
 /// its transaction, and closing an environment from inside one of its own transactions is refused. All three need to
 /// know what this thread is doing; a pthread key is one load.
-final class ThreadContext {
-    let transaction: Transaction
-    /// Nil while the frame is not on a thread's stack; while it is, whoever began the transaction holds both alive.
-    unowned(unsafe) var environment: Environment?
-    unowned(unsafe) var outer: ThreadContext?
-
-    init(_ transaction: Transaction) { self.transaction = transaction }
-
+enum ThreadContext {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         let code = pthread_key_create(&key, nil)
@@ -28,43 +29,33 @@ final class ThreadContext {
         return key
     }()
 
-    /// Unretained: the frame that set it keeps it alive and restores the outer one before it returns.
-    static var current: ThreadContext? {
-        get {
-            guard let pointer = pthread_getspecific(key) else { return nil }
-            return Unmanaged<ThreadContext>.fromOpaque(pointer).takeUnretainedValue()
-        }
-        set { pthread_setspecific(key, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }) }
+    /// Who sets a frame puts back the outer one before it returns.
+    static var current: UnsafeMutablePointer<ThreadFrame>? {
+        get { pthread_getspecific(key)?.assumingMemoryBound(to: ThreadFrame.self) }
+        set { pthread_setspecific(key, newValue) }
     }
 
-    /// The innermost transaction of `environment` on this thread.
-    static func transaction(of environment: Environment) -> Transaction? {
-        var context = current
-        while let frame = context {
-            if frame.environment === environment { return frame.transaction }
-            context = frame.outer
-        }
-        return nil
+    /// The innermost frame of `environment` on this thread.
+    static func innermost(of environment: Environment) -> UnsafeMutablePointer<ThreadFrame>? {
+        first { $0.environment === environment }
     }
 
     /// Whether this thread is inside a transaction of the environment in `directory`.
-    static func isBusy(in directory: FileIdentity) -> Bool {
-        var context = current
-        while let frame = context {
-            if frame.environment?.place == directory { return true }
-            context = frame.outer
-        }
-        return false
-    }
+    static func isBusy(in directory: FileIdentity) -> Bool { first { $0.environment?.place == directory } != nil }
 
     /// Whether one of this thread's transactions is a write of `environment`, whatever was begun inside it.
     static func isWriting(_ environment: Environment) -> Bool {
-        var context = current
-        while let frame = context {
-            if frame.environment === environment && frame.transaction.isWrite { return true }
-            context = frame.outer
+        first { $0.environment === environment && $0.transaction.isWrite } != nil
+    }
+
+    @inline(__always)
+    private static func first(where matches: (ThreadFrame) -> Bool) -> UnsafeMutablePointer<ThreadFrame>? {
+        var frame = current
+        while let candidate = frame {
+            if matches(candidate.pointee) { return candidate }
+            frame = candidate.pointee.outer
         }
-        return false
+        return nil
     }
 }
 

@@ -10,8 +10,8 @@ internal import CRoostLMDB
 package final class Transaction {
     let handle: OpaquePointer
     package let isWrite: Bool
-    /// What was read, a count for each role. In memory of its own: a stored property of a class would be checked for
-    /// exclusive access at each count.
+    /// What was read, a count for each role. In memory of its own, as is the snapshot's number: a stored property of a
+    /// class would be checked for exclusive access each time.
     let tally: UnsafeMutablePointer<Int>
 
     /// The first failed write. Once set, every later write throws it, as does every read that LMDB refuses, and the
@@ -24,32 +24,33 @@ package final class Transaction {
 
     /// Only a pooled reader has one.
     private let locations: LocationCache?
-    /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
-    package private(set) var snapshotID: Int
+    private let snapshot: UnsafeMutablePointer<Int>
 
     init(handle: OpaquePointer, isWrite: Bool, isPooled: Bool = false) {
         self.handle = handle
         self.isWrite = isWrite
         tally = .allocate(capacity: Database.Role.allCases.count)
         locations = isPooled ? LocationCache() : nil
-        snapshotID = mdb_txn_id(handle)
-        resetCounters()
+        snapshot = .allocate(capacity: 1)
+        begin()
     }
 
     deinit {
+        snapshot.deallocate()
         tally.deallocate()
         locations?.deallocate()
     }
 
-    /// A pooled reader begins anew, on the newest snapshot.
+    /// Also called when a pooled reader begins anew, on the newest snapshot.
     func begin() {
-        snapshotID = mdb_txn_id(handle)
-        resetCounters()
+        snapshot.initialize(to: mdb_txn_id(handle))
+        tally.initialize(repeating: 0, count: Database.Role.allCases.count)
     }
 
-    package var counters: Counters { Counters(tally) }
+    /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
+    package var snapshotID: Int { snapshot.pointee }
 
-    private func resetCounters() { tally.initialize(repeating: 0, count: Database.Role.allCases.count) }
+    package var counters: Counters { Counters(tally) }
 
     // MARK: Reading
 
@@ -154,13 +155,8 @@ package struct Lookup {
     let locations: LocationCache?
     let snapshot: Int
 
-    /// The value of `key`, or nil. One B-tree descent or none, no copy.
-    package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        try find(database, key)
-    }
-
-    /// The same for a value that is not looked at yet: the processor fetches its bytes meanwhile.
-    package func getAhead(
+    /// The value of `key`, or nil. One B-tree descent or none, no copy; the processor begins to load the value's bytes.
+    package func get(
         _ database: Database, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard let value = try find(database, key) else { return nil }

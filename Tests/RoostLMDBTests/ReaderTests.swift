@@ -19,7 +19,7 @@ import Testing
                 try onThreads(2) { thread in
                     if thread == 0 {
                         let lease = try environment.beginRead(origin: ReaderOrigin(file: "somewhere", line: 42))
-                        defer { environment.endRead(lease) }
+                        defer { lease.end() }
                         began.send()
                         written.wait()
                         let oldest = try #require(environment.oldestReader)

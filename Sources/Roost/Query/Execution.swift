@@ -112,7 +112,7 @@ final class Execution {
                                 skipped += 1
                             } else {
                                 guard let id = index.id(inEntry: entry, width: width),
-                                    let record = try lookup.getAhead(records, id)
+                                    let record = try lookup.get(records, id)
                                 else { throw danglingEntry(index) }
                                 run[found] = (id, record)
                                 found += 1

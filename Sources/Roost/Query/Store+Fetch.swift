@@ -4,7 +4,7 @@ extension Store {
     /// The objects that the request describes, in its order; in a snapshot of its own. See `SnapshotReading.fetch`.
     @inlinable
     public func fetch<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T] {
-        try beginRead(file: #fileID, line: #line).fetch(request)
+        try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).fetch(request) }
     }
 
     /// The asynchronous form.
@@ -15,7 +15,7 @@ extension Store {
     /// The first object of the request's order, or nil.
     @inlinable
     public func first<T: Entity>(_ request: FetchDescriptor<T>) throws -> T? {
-        try beginRead(file: #fileID, line: #line).first(request)
+        try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).first(request) }
     }
 
     /// The asynchronous form.
@@ -25,7 +25,7 @@ extension Store {
 
     /// How many objects a fetch would give.
     public func count<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
-        try beginRead(file: #fileID, line: #line).count(request)
+        try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).count(request) }
     }
 
     /// The asynchronous form.
@@ -35,7 +35,7 @@ extension Store {
 
     /// The IDs that a fetch would give, in its order.
     public func ids<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T.ID] {
-        try beginRead(file: #fileID, line: #line).ids(request)
+        try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).ids(request) }
     }
 
     /// The asynchronous form.
@@ -45,7 +45,7 @@ extension Store {
 
     /// Runs the fetch and tells how.
     public func explain<T: Entity>(_ request: FetchDescriptor<T>) throws -> Explanation {
-        try beginRead(file: #fileID, line: #line).explain(request)
+        try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).explain(request) }
     }
 
     /// The asynchronous form.

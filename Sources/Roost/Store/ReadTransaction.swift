@@ -6,7 +6,8 @@ internal import RoostLMDB
 ///
 /// Handed to the closure of `Store.read`; it ends with the closure and cannot be kept.
 public struct ReadTransaction: ~Copyable, SnapshotReading {
-    let store: Store
+    /// Not counted: whoever runs the read holds the store.
+    unowned(unsafe) let store: Store
     let lease: Environment.ReadLease
 
     init(store: Store, lease: Environment.ReadLease) {
@@ -14,7 +15,7 @@ public struct ReadTransaction: ~Copyable, SnapshotReading {
         self.lease = lease
     }
 
-    deinit { store.engine.environment.endRead(lease) }
+    deinit { lease.end() }
 
     public var context: SnapshotContext { SnapshotContext(store: store, transaction: lease.transaction) }
 }
@@ -34,23 +35,25 @@ public protocol SnapshotReading: ~Copyable {
 public struct SnapshotContext {
     unowned(unsafe) let store: Store
     unowned(unsafe) let transaction: Transaction
+    private unowned(unsafe) let bindings: BindingTable
     private let lookup: Lookup
 
     init(store: Store, transaction: Transaction) {
         self.store = store
+        bindings = store.bindings
         self.transaction = transaction
         lookup = transaction.lookup
     }
 
     @usableFromInline
     func handle(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityHandle {
-        guard let handle = store.bindings.handle(type) else { throw StoreError.unknownEntity(name()) }
+        guard let handle = bindings.handle(type) else { throw StoreError.unknownEntity(name()) }
         return handle
     }
 
     @usableFromInline
     func binding(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityBinding {
-        guard let binding = store.bindings[type] else { throw StoreError.unknownEntity(name()) }
+        guard let binding = bindings[type] else { throw StoreError.unknownEntity(name()) }
         return binding
     }
 
@@ -132,7 +135,7 @@ extension Store {
     /// The object with this ID, or nil; in a snapshot of its own.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, id: T.ID) throws -> T? {
-        try beginRead(file: #fileID, line: #line).get(type, id: id)
+        try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).get(type, id: id) }
     }
 
     /// The asynchronous form.
@@ -143,7 +146,7 @@ extension Store {
     /// The objects with these IDs, in the order asked for; IDs without an object are left out.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID>) throws -> [T] {
-        try beginRead(file: #fileID, line: #line).get(type, ids: ids)
+        try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).get(type, ids: ids) }
     }
 
     /// The asynchronous form.

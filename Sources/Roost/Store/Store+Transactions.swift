@@ -13,7 +13,7 @@ extension Store {
     public func read<Result>(
         file: StaticString = #fileID, line: UInt = #line, _ body: (borrowing ReadTransaction) throws -> Result
     ) throws -> Result {
-        try body(beginRead(file: file, line: line))
+        try withExtendedLifetime(self) { try body(beginRead(file: file, line: line)) }
     }
 
     /// Runs `body` on one snapshot, on a thread of the store's.
