@@ -28,6 +28,17 @@ package struct Cursor: ~Copyable {
     package mutating func next() throws(LMDBError) -> Bool { try move(MDB_NEXT) }
     package mutating func previous() throws(LMDBError) -> Bool { try move(MDB_PREV) }
 
+    /// Calls `body` with key and value of every entry, in order; what it throws ends the loop and passes through.
+    package mutating func forEach(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var stands = try move(MDB_FIRST)
+        while stands {
+            try body(key, value)
+            stands = try move(MDB_NEXT)
+        }
+    }
+
     /// Stands on the first entry whose key is not below `bound`.
     package mutating func seek(atLeast bound: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
         if bound.isEmpty { return try first() }

@@ -146,46 +146,58 @@ extension String: FieldValue {
 
     @inlinable
     public static func load(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> String {
-        // Neither way validates as such, both repair: what had to be repaired does not have the same bytes. Text that fits
-        // into the String itself takes half as long by the first way; `String(validating:)` takes three times as long.
+        guard let base = bytes.baseAddress, bytes.count > 0 else { return "" }
+        // Neither way validates as such, both repair: what had to be repaired does not have the same bytes, and ASCII never
+        // has to be. Text that fits into the String itself takes half as long by the first way; `String(validating:)`
+        // takes three times as long.
         let text: String
+        let isASCII: Bool
         if bytes.count <= smallCapacity {
-            text = String(unsafeUninitializedCapacity: bytes.count) { buffer in
-                UnsafeMutableRawBufferPointer(buffer).copyMemory(from: bytes)
-                return bytes.count
-            }
+            (text, isASCII) = small(base, bytes.count)
         } else {
             text = String(decoding: bytes, as: UTF8.self)
+            isASCII = self.isASCII(base, bytes.count)
         }
-        if !isASCII(bytes) { try verify(text, is: bytes) }
+        if !isASCII { try verify(text, is: bytes) }
         return text
     }
 
     /// Bytes of UTF-8 that a String holds without memory of its own, on 64-bit systems.
     @inlinable static var smallCapacity: Int { 15 }
 
+    /// 1 to 15 bytes, copied and looked at in two words that overlap.
     @inlinable
     @inline(__always)
-    static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let base = bytes.baseAddress else { return true }
-        let count = bytes.count
-        if count >= 8 {
-            // The last word overlaps the one before it, so that no byte is looked at alone.
-            var bits = base.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
-            var offset = 0
-            while offset < count - 8 {
-                bits |= base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                offset &+= 8
+    static func small(_ base: UnsafeRawPointer, _ count: Int) -> (String, isASCII: Bool) {
+        @inline(__always)
+        func copy<Word: FixedWidthInteger>(_: Word.Type) -> (String, bits: UInt64) {
+            let last = count - MemoryLayout<Word>.size
+            let (head, tail) = (base.loadUnaligned(as: Word.self), base.loadUnaligned(fromByteOffset: last, as: Word.self))
+            let text = String(unsafeUninitializedCapacity: count) { buffer in
+                guard let start = UnsafeMutableRawPointer(buffer.baseAddress) else { return 0 }
+                start.storeBytes(of: head, as: Word.self)
+                start.storeBytes(of: tail, toByteOffset: last, as: Word.self)
+                return count
             }
-            return bits & 0x8080_8080_8080_8080 == 0
+            return (text, UInt64(truncatingIfNeeded: head | tail))
         }
-        if count >= 4 {
-            let bits =
-                base.loadUnaligned(as: UInt32.self) | base.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
-            return bits & 0x8080_8080 == 0
+        let (text, bits) =
+            count >= 8
+            ? copy(UInt64.self) : count >= 4 ? copy(UInt32.self) : count >= 2 ? copy(UInt16.self) : copy(UInt8.self)
+        return (text, bits & 0x8080_8080_8080_8080 == 0)
+    }
+
+    /// At least 16 bytes, looked at sixteen at a time; the last sixteen overlap those before.
+    @inlinable
+    @inline(__always)
+    static func isASCII(_ base: UnsafeRawPointer, _ count: Int) -> Bool {
+        var bits = base.loadUnaligned(fromByteOffset: count &- 16, as: SIMD2<UInt64>.self)
+        var offset = 0
+        while offset < count &- 16 {
+            bits |= base.loadUnaligned(fromByteOffset: offset, as: SIMD2<UInt64>.self)
+            offset &+= 16
         }
-        for offset in 0..<count where base.load(fromByteOffset: offset, as: UInt8.self) >= 0x80 { return false }
-        return true
+        return (bits.x | bits.y) & 0x8080_8080_8080_8080 == 0
     }
 
     @usableFromInline

@@ -64,11 +64,7 @@ final class Execution {
     private func forEachRecord(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void) throws {
         do {
             var cursor = try transaction.cursor(state.records)
-            var stands = try cursor.first()
-            while stands {
-                try body(cursor.key, cursor.value)
-                stands = try cursor.next()
-            }
+            try cursor.forEach(body)
         } catch {
             throw StoreError.wrapping(error, engine: engine)
         }
