@@ -175,14 +175,15 @@ package struct Lookup {
     private func find(
         _ database: Database, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        guard key.count == 8, let locations else { return try descend(database, key) }
-        let word = key.loadUnaligned(as: UInt64.self)
-        if let known = locations.find(word, database: database.handle, snapshot: snapshot) {
+        guard let locations, let place = locations.place(key, database: database.handle, snapshot: snapshot) else {
+            return try descend(database, key)
+        }
+        if let known = locations.find(place) {
             tally[database.role.rawValue] &+= 1
             return known
         }
         let value = try descend(database, key)
-        if let value { locations.add(word, database: database.handle, snapshot: snapshot, value) }
+        if let value { locations.add(value, at: place) }
         return value
     }
 

@@ -45,28 +45,32 @@ final class EntityBinding: Sendable {
 ///
 /// Unchecked: nothing changes after `init`.
 final class BindingTable: @unchecked Sendable {
+    /// What is looked into, without the table; valid as long as the table is.
+    struct Entries {
+        fileprivate let start: UnsafeMutablePointer<(type: ObjectIdentifier, handle: EntityHandle)>
+        fileprivate let count: Int
+
+        @inline(__always)
+        func handle(_ type: ObjectIdentifier) -> EntityHandle? {
+            for index in 0..<count where start[index].type == type { return start[index].handle }
+            return nil
+        }
+    }
+
+    let entries: Entries
     private let bindings: [EntityBinding]
-    private let types: UnsafeMutableBufferPointer<ObjectIdentifier>
-    private let handles: UnsafeMutableBufferPointer<EntityHandle>
 
     init(_ bindings: [EntityBinding]) {
         self.bindings = bindings
-        types = .allocate(capacity: bindings.count)
-        handles = .allocate(capacity: bindings.count)
-        _ = types.initialize(from: bindings.map(\.type))
-        _ = handles.initialize(from: bindings.map(\.state.handle))
+        let start = UnsafeMutablePointer<(type: ObjectIdentifier, handle: EntityHandle)>.allocate(
+            capacity: bindings.count)
+        for (index, binding) in bindings.enumerated() {
+            (start + index).initialize(to: (binding.type, binding.state.handle))
+        }
+        entries = Entries(start: start, count: bindings.count)
     }
 
-    deinit {
-        types.deallocate()
-        handles.deallocate()
-    }
+    deinit { entries.start.deallocate() }
 
     subscript(type: ObjectIdentifier) -> EntityBinding? { bindings.first { $0.type == type } }
-
-    @inline(__always)
-    func handle(_ type: ObjectIdentifier) -> EntityHandle? {
-        for index in 0..<types.count where types[index] == type { return handles[index] }
-        return nil
-    }
 }

@@ -35,25 +35,25 @@ public protocol SnapshotReading: ~Copyable {
 public struct SnapshotContext {
     unowned(unsafe) let store: Store
     unowned(unsafe) let transaction: Transaction
-    private unowned(unsafe) let bindings: BindingTable
+    private let entries: BindingTable.Entries
     private let lookup: Lookup
 
     init(store: Store, transaction: Transaction) {
         self.store = store
-        bindings = store.bindings
+        entries = store.bindings.entries
         self.transaction = transaction
         lookup = transaction.lookup
     }
 
     @usableFromInline
     func handle(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityHandle {
-        guard let handle = bindings.handle(type) else { throw StoreError.unknownEntity(name()) }
+        guard let handle = entries.handle(type) else { throw StoreError.unknownEntity(name()) }
         return handle
     }
 
     @usableFromInline
     func binding(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityBinding {
-        guard let binding = bindings[type] else { throw StoreError.unknownEntity(name()) }
+        guard let binding = store.bindings[type] else { throw StoreError.unknownEntity(name()) }
         return binding
     }
 
