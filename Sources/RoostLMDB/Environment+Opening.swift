@@ -72,11 +72,11 @@ extension Environment {
         prepare: (Environment) throws -> Prepared
     ) throws -> Prepared {
         let file = dataFile(in: directory)
-        if FileIdentity.of(file) == nil {
+        if try FileIdentity.of(file) == nil {
             if options.isReadOnly { throw OpenError.system(ENOENT, path: file) }
             if mkdir(directory, 0o755) != 0 && errno != EEXIST { throw OpenError.system(errno, path: directory) }
         }
-        guard let place = FileIdentity.of(directory) else { throw OpenError.system(errno, path: directory) }
+        guard let place = try FileIdentity.of(directory) else { throw OpenError.system(ENOENT, path: directory) }
         // Who is inside a transaction must not wait for somebody who may be waiting for its end.
         let opened = try Registry.shared.alone(in: place, mayWait: !ThreadContext.isBusy(in: place)) {
             let environment = try shared(directory, place, options, inspect)
@@ -95,7 +95,7 @@ extension Environment {
         _ directory: String, _ place: FileIdentity, _ options: Options, _ inspect: () throws -> Void
     ) throws -> Environment {
         let file = dataFile(in: directory)
-        if let identity = FileIdentity.of(file) {
+        if let identity = try FileIdentity.of(file) {
             // A link's lock file is not the one beside the file it leads to.
             guard identity.links == 1, !FileIdentity.isSymbolicLink(file) else { throw OpenError.linked }
             if let open = Registry.shared[identity] {
@@ -165,7 +165,7 @@ extension Environment {
             mdb_env_close(handle)
             throw error
         }
-        guard let identity = FileIdentity.of(dataFile(in: directory)) else {
+        guard let identity = try? FileIdentity.of(dataFile(in: directory)) else {
             mdb_env_close(handle)
             throw failure(ENOENT, "stat")
         }

@@ -14,11 +14,14 @@ struct FileIdentity: Hashable, Sendable {
     let inode: UInt64
     let links: Int
 
-    /// Nil when there is no such file. Does not open it: closing a descriptor of a file that LMDB has open would drop
-    /// the process's locks (hazard 2).
-    static func of(_ path: String) -> FileIdentity? {
+    /// Nil when there is no such file; throws when that cannot be told. Does not open it: closing a descriptor of a file
+    /// that LMDB has open would drop the process's locks (hazard 2).
+    static func of(_ path: String) throws(Environment.OpenError) -> FileIdentity? {
         var info = stat()
-        guard stat(path, &info) == 0 else { return nil }
+        guard stat(path, &info) == 0 else {
+            if errno == ENOENT { return nil }
+            throw .system(errno, path: path)
+        }
         return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), links: Int(info.st_nlink))
     }
 

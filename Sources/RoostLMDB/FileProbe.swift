@@ -63,11 +63,13 @@ package struct FileProbe {
     private static func probing<Result>(
         _ path: String, _ body: (FileProbe) throws(Finding) -> Result
     ) throws(Finding) -> Result {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // Without waiting: a pipe of that name would wait for somebody to write into it.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadable(errno) }
         defer { close(descriptor) }
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { throw .unreadable(errno) }
+        guard info.st_mode & S_IFMT == S_IFREG else { throw .notLMDB }
         return try body(FileProbe(descriptor: descriptor, length: Int(info.st_size)))
     }
 

@@ -44,6 +44,22 @@ final class EntityState: Sendable {
         }
     }
 
+    /// The error of a record that cannot be read. Where there is one, its checksum tells whether it is as it was written.
+    @inline(never)
+    func damaged(
+        _ failure: RecordFailure, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer?, field: String? = nil
+    ) -> StoreError {
+        let id = describeID(key)
+        var message = "The record of \(name) \(id)\(field.map { ", field \($0)" } ?? "") cannot be read: "
+        message += failure.explanation
+        if let record {
+            message +=
+                RecordView.hasValidChecksum(key: key, record: record)
+                ? "; it is as it was written: its checksum is right" : "; it was changed since: its checksum is wrong"
+        }
+        return StoreError(.damaged, message + ".", entity: name, id: id, field: field)
+    }
+
     /// The ID that a record's key stands for, described for messages.
     func describeID(_ key: UnsafeRawBufferPointer) -> String {
         if case .key = layout.fields[0].location,

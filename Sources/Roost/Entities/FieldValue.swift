@@ -61,8 +61,6 @@ public enum RecordFailure: UInt8, Error, Sendable {
     case invalidText
     /// A raw value that the type does not know, or a byte that is not a Bool.
     case invalidValue
-    /// The checksum over key and record does not match.
-    case checksum
 
     var explanation: String {
         switch self {
@@ -72,7 +70,6 @@ public enum RecordFailure: UInt8, Error, Sendable {
         case .unexpectedNull: "a field that is never null is null"
         case .invalidText: "a text is not UTF-8"
         case .invalidValue: "it holds a value that the field's type does not know"
-        case .checksum: "its checksum is wrong"
         }
     }
 }

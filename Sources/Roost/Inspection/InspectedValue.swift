@@ -87,8 +87,7 @@ extension RecordView {
             do throws(RecordFailure) {
                 row.append(try inspected(position))
             } catch {
-                throw StoreError.damagedRecord(
-                    error, entity: state.name, id: state.describeID(key), field: layout.fields[position].name)
+                throw state.damaged(error, key: key, record: record, field: layout.fields[position].name)
             }
         }
         return row

@@ -132,7 +132,7 @@ package final class StoreInspector: Sendable {
         do {
             return try RecordView(key: key, record: record, layout: state.layout).inspected(state)
         } catch let failure as RecordFailure {
-            throw StoreError.damagedRecord(failure, entity: state.name, id: state.describeID(key), field: nil)
+            throw state.damaged(failure, key: key, record: record)
         }
     }
 

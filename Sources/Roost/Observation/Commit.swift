@@ -50,8 +50,7 @@ public struct Commit: Sendable {
             do {
                 id = try row.key.withUnsafeBytes { try T.ID.load(key: $0) }
             } catch let failure as RecordFailure {
-                let described = row.key.withUnsafeBytes { state.describeID($0) }
-                throw StoreError.damagedRecord(failure, entity: T.entityName, id: described, field: "id")
+                throw row.key.withUnsafeBytes { state.damaged(failure, key: $0, record: nil, field: "id") }
             }
             lists[row.kind, default: []].append(id)
             if row.kind == .updated {

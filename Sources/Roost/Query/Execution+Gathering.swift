@@ -28,7 +28,7 @@ extension Execution {
             do {
                 try body(try RecordView(key: key, record: record, layout: state.layout))
             } catch let failure as RecordFailure {
-                throw StoreError.damagedRecord(failure, entity: state.name, id: state.describeID(key), field: nil)
+                throw state.damaged(failure, key: key, record: record)
             }
             return true
         }

@@ -254,8 +254,7 @@ final class Execution {
             for filter in plan.residual where try !filter.matches(view) { return false }
             return true
         } catch let failure as RecordFailure {
-            throw StoreError.damagedRecord(
-                failure, entity: state.name, id: state.describeID(key), field: nil)
+            throw state.damaged(failure, key: key, record: record)
         }
     }
 

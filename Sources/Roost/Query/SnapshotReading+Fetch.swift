@@ -205,8 +205,7 @@ extension SnapshotContext {
                     let view = try RecordView(key: key, record: record, layout: execution.state.layout)
                     ids.append((try Self.id(T.self, view), Array(key)))
                 } catch let failure as RecordFailure {
-                    throw StoreError.damagedRecord(
-                        failure, entity: execution.state.name, id: execution.state.describeID(key), field: "id")
+                    throw execution.state.damaged(failure, key: key, record: record, field: "id")
                 }
             }
             return ids

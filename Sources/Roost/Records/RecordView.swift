@@ -46,8 +46,10 @@ struct RecordView {
         Int(UInt32(littleEndian: record.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
     }
 
-    var hasValidChecksum: Bool {
-        UInt32(littleEndian: record.loadUnaligned(fromByteOffset: RecordShape.checksumOffset, as: UInt32.self))
+    /// Any bytes can be looked at.
+    static func hasValidChecksum(key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer) -> Bool {
+        guard record.count >= RecordShape.headerSize else { return false }
+        return UInt32(littleEndian: record.loadUnaligned(fromByteOffset: RecordShape.checksumOffset, as: UInt32.self))
             == Checksum.ofRecord(key: key, record: record)
     }
 

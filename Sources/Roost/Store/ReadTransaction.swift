@@ -127,7 +127,7 @@ extension Entity {
             _ = try? Self(from: &decoder)
             if decoder.position < fields.count { field = fields[decoder.position].name }
         }
-        return StoreError.damagedRecord(failure, entity: state.name, id: state.describeID(key), field: field)
+        return state.damaged(failure, key: key, record: record, field: field)
     }
 }
 

@@ -124,16 +124,6 @@ extension StoreError {
             id: id)
     }
 
-    /// A record that could not be decoded.
-    @usableFromInline
-    @inline(never)
-    static func damagedRecord(_ failure: RecordFailure, entity: String, id: String, field: String?) -> StoreError {
-        let fieldPart = field.map { ", field \($0)" } ?? ""
-        return StoreError(
-            .damaged, "The record of \(entity) \(id)\(fieldPart) cannot be read: \(failure.explanation).",
-            entity: entity, id: id, field: field)
-    }
-
     static var storeClosed: StoreError { StoreError(.storeClosed, "The store has been closed.") }
 
     static var nestedWrite: StoreError {

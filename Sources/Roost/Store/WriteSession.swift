@@ -111,7 +111,7 @@ final class WriteSession {
             // The record is written and its entries are not: the transaction can only abort (hazard 24).
             transaction.poison(error as? LMDBError ?? LMDBError(code: SystemCode.invalid, operation: "reindex"))
             if let failure = error as? RecordFailure {
-                throw StoreError.damagedRecord(failure, entity: state.name, id: state.describeID(key), field: nil)
+                throw state.damaged(failure, key: key, record: old)
             }
             throw error
         }

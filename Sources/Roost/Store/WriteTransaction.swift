@@ -102,8 +102,7 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
         do {
             return try ID.load(key: cursor.key)
         } catch {
-            let state = handle.state
-            throw StoreError.damagedRecord(error, entity: state.name, id: state.describeID(cursor.key), field: "id")
+            throw handle.state.damaged(error, key: cursor.key, record: cursor.value, field: "id")
         }
     }
 }

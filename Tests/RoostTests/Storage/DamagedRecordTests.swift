@@ -74,6 +74,29 @@ import Testing
         return ids
     }
 
+    /// Damage that came later is told from a record that was written like this.
+    @Test func theChecksumTellsWhenTheDamageCame() throws {
+        for (name, change) in Self.damages {
+            try withDamage(change) { store in
+                let error = failure { try store.get(Storage.Note.self, id: 50) } as? StoreError
+                #expect(error?.message.contains("its checksum is wrong") == true, "\(name)")
+            }
+        }
+        let sealed: ([UInt8]) -> [UInt8] = { record in
+            var record = Array(record[..<13] + [0xFF, 0xC0] + record[15...])
+            let key = withUnsafeBytes(of: (UInt64(50) ^ 1 << 63).bigEndian) { Array($0) }
+            let checksum = key.withUnsafeBytes { key in
+                record.withUnsafeBytes { Checksum.ofRecord(key: key, record: $0) }
+            }
+            withUnsafeBytes(of: checksum.littleEndian) { record.replaceSubrange(4..<8, with: $0) }
+            return record
+        }
+        try withDamage(sealed) { store in
+            let error = failure { try store.get(Storage.Note.self, id: 50) } as? StoreError
+            #expect(error?.message.contains("its checksum is right") == true)
+        }
+    }
+
     @Test func theFieldIsNamed() throws {
         try withDamage({ $0[..<13] + [0xFF, 0xC0] + $0[15...] }) { (store) throws in
             #expect(names50(failure(of: { try store.get(Storage.Note.self, id: 50) }), field: "text"))

@@ -187,4 +187,34 @@ import Testing
             }
         }
     }
+
+    /// Opening a pipe waits for somebody to write into it, and a store must not.
+    @Test func aPipeInTheDataFilesPlaceDoesNotHang() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/S.roost"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try #require(mkfifo(path + "/data.mdb", 0o644) == 0)
+            for readOnly in [false, true] {
+                let options = Store.Options(durability: .unsafe, isReadOnly: readOnly)
+                let error = failure(of: { try Store.open(path, options: options, Storage.Note.self) })
+                #expect(code(error) == .notAStore, "\(error as Any)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["data.mdb"])
+        }
+    }
+
+    /// A data file that cannot be reached is not one that is missing.
+    @Test func whatCannotBeReachedIsNotReportedAsMissing() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/S.roost"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: path + "/data.mdb", withDestinationPath: path + "/data.mdb")
+            for readOnly in [false, true] {
+                let options = Store.Options(durability: .unsafe, isReadOnly: readOnly)
+                let error = failure(of: { try Store.open(path, options: options, Storage.Note.self) })
+                #expect(code(error) == .system, "\(error as Any)")
+            }
+        }
+    }
 }
