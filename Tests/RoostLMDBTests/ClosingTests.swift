@@ -10,7 +10,7 @@ import Testing
 @Suite struct ClosingTests {
     @Test func closeRacesReadWriteAndScan() throws {
         try withTemporaryFolder { folder in
-            for _ in 0..<300 {
+            for _ in 0..<repetitions(300, thorough: 1_000) {
                 let environment = try Environment.open(folder)
                 let database = try environment.databases("1")[0]
                 let working = [Signal(), Signal(), Signal()]

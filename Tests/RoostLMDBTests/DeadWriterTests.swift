@@ -11,7 +11,7 @@ import Testing
             let options = Environment.Options()
             try Environment.with(folder, options: options) { environment in
                 let database = try environment.databases("1")[0]
-                for round in 0..<8 {
+                for round in 0..<repetitions(8, thorough: 50) {
                     let writer = try HelperProcess(["writeRaw", folder])
                     #expect(writer.line() == "ready")
                     writer.kill()

@@ -121,7 +121,7 @@ import Testing
         try withTemporaryFolder { folder in
             let options = Environment.Options()
             var used: [Int] = []
-            for round in 0..<20 {
+            for round in 0..<repetitions(20, thorough: 200) {
                 try Environment.with(folder, options: options) { environment in
                     let database = try environment.databases("1")[0]
                     let value = [UInt8](repeating: UInt8(round), count: 200_000)

@@ -59,7 +59,6 @@ import Testing
 
     @Test func everyFlipIsSeenByTheChecksum() throws {
         var random = SeededGenerator()
-        let layout = try layout(Storage.Note.self)
         let (key, record) = try encode(Storage.Note(id: 77, text: "some text"))
         for offset in record.indices {
             for bit in 0..<8 {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct StoreClosingTests {
     @Test func closeRacesReadWriteAndScan() throws {
         try withTemporaryFolder { folder in
-            for _ in 0..<250 {
+            for _ in 0..<repetitions(250, thorough: 1_000) {
                 let store = try Store.open(folder + "/S.roost", Storage.Note.self)
                 let working = [Signal(), Signal(), Signal()]
                 try onThreads(4) { thread in

@@ -116,7 +116,7 @@ import Testing
         try withTemporaryFolder { folder in
             let path = folder + "/S.roost"
             let store = try Store.open(path, options: Store.Options(), Storage.Note.self)
-            for round in 0..<5 {
+            for round in 0..<repetitions(5, thorough: 50) {
                 let writer = try HelperProcess(["write", path])
                 #expect(writer.line() == "ready")
                 writer.kill()

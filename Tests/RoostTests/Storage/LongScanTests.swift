@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+@testable import Roost
+import RoostTestSupport
+import Testing
+
+// Hazard 10: a scan in chunks beside a writer pins no old pages, however long it takes.
+@Suite struct LongScanTests {
+    @Test func aScanInChunksBesideAWriterKeepsTheFileBounded() async throws {
+        var random = SeededGenerator()
+        let count = repetitions(20_000, thorough: 1_000_000)
+        try await Store.withTemporary(Storage.Note.self) { (store) async throws in
+            for start in stride(from: 0, to: count, by: 10_000) {
+                try await store.write { tx in
+                    for id in start..<start + 10_000 { try tx.insert(Storage.Note(id: id, text: "note \(id)")) }
+                }
+            }
+            let before = try #require(store.engine.environment.sizes).used
+            var next = 0
+            for try await chunk in store.chunks(FetchDescriptor<Storage.Note>(), size: 100) {
+                #expect(chunk.map(\.id) == Array(next..<next + chunk.count))
+                next += chunk.count
+                // Each commit rewrites some twenty pages.
+                let changed = (0..<20).map { _ in Int.random(in: 0..<count, using: &random) }
+                try await store.write { tx in
+                    for id in changed { try tx.upsert(Storage.Note(id: id, text: "changed \(id)")) }
+                }
+            }
+            #expect(next == count)
+            let after = try #require(store.engine.environment.sizes).used
+            #expect(after - before < 4 << 20, "the file grew by \(after - before) bytes")
+        }
+    }
+}
