@@ -6,7 +6,7 @@ import RoostTestSupport
 import Testing
 
 // Hazard 8: where the system refuses a large map, the largest power of two that it grants is taken.
-@Suite struct AddressSpaceTests {
+@Suite(.disabled(if: isSanitized)) struct AddressSpaceTests {
     @Test func aLimitedProcessGetsASmallerMap() throws {
         try withTemporaryFolder { folder in
             for gibibytes in [3, 6] {

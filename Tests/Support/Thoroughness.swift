@@ -7,3 +7,6 @@ import Foundation
 package func repetitions(_ quick: Int, thorough: Int) -> Int {
     ProcessInfo.processInfo.environment["ROOST_TEST_THOROUGH"] == nil ? quick : thorough
 }
+
+/// Whether the tests run under a sanitizer, which itself takes more address space than some tests allow.
+package let isSanitized = ProcessInfo.processInfo.environment["ROOST_TEST_SANITIZER"] != nil

@@ -81,52 +81,73 @@ final class Execution {
     ) throws {
         let lookup = transaction.lookup
         let records = state.records
-        let width = state.layout.idKeyWidth
-        let isReversed = plan.isReversed
-        var skipped = 0
-        var left = plan.limit ?? Int.max
         do {
-            var cursor = try transaction.cursor(index.database)
             try withUnsafeTemporaryAllocation(
                 of: (id: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer).self, capacity: Self.rowsAhead
             ) { run in
                 var found = 0
-                for range in isReversed ? ranges.reversed() : ranges where left > 0 {
-                    try range.withUnsafeBounds { lower, upper in
-                        var stands =
-                            isReversed
-                            ? try upper.map { try cursor.seek(below: $0) } ?? cursor.last()
-                            : try cursor.seek(atLeast: lower)
-                        while stands {
-                            let entry = cursor.key
-                            if isReversed {
-                                if StoredOrder.of(entry, lower) == .less { break }
-                            } else if let upper, StoredOrder.of(entry, upper) != .less {
-                                break
-                            }
-                            if skipped < plan.offset {
-                                skipped += 1
-                            } else {
-                                guard let id = index.id(inEntry: entry, width: width),
-                                    let record = try lookup.get(records, id)
-                                else { throw danglingEntry(index) }
-                                run[found] = (id, record)
-                                found += 1
-                                left -= 1
-                                if found == run.count {
-                                    found = 0
-                                    for row in run { try body(row.id, row.record) }
-                                }
-                                if left == 0 { break }
-                            }
-                            stands = try isReversed ? cursor.previous() : cursor.next()
-                        }
+                try forEachEntry(index, ranges) { id in
+                    guard let record = try lookup.get(records, id) else { throw danglingEntry(index) }
+                    run[found] = (id, record)
+                    found += 1
+                    if found == run.count {
+                        found = 0
+                        for row in run { try body(row.id, row.record) }
                     }
                 }
                 for row in run[..<found] { try body(row.id, row.record) }
             }
         } catch {
             throw StoreError.wrapping(error, engine: engine)
+        }
+    }
+
+    /// The keys of the rows alone, offset and limit applied, from the entries of an index: no record is looked at. Returns
+    /// false, and does nothing, where the plan tests records or has another source.
+    func forEachKey(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        guard plan.residual.isEmpty, case .index(let index, let ranges) = plan.source else { return false }
+        do {
+            try forEachEntry(index, ranges, body)
+        } catch {
+            throw StoreError.wrapping(error, engine: engine)
+        }
+        return true
+    }
+
+    /// The IDs in an index's entries, offset and limit applied.
+    @inline(__always)
+    private func forEachEntry(
+        _ index: IndexState, _ ranges: [KeyRange], _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let width = state.layout.idKeyWidth
+        let isReversed = plan.isReversed
+        var toSkip = plan.offset
+        var left = plan.limit ?? Int.max
+        if left == 0 { return }
+        var cursor = try transaction.cursor(index.database)
+        for range in isReversed ? ranges.reversed() : ranges where left > 0 {
+            try range.withUnsafeBounds { lower, upper in
+                var stands =
+                    isReversed
+                    ? try upper.map { try cursor.seek(below: $0) } ?? cursor.last() : try cursor.seek(atLeast: lower)
+                while stands {
+                    let entry = cursor.key
+                    if isReversed {
+                        if StoredOrder.of(entry, lower) == .less { return }
+                    } else if let upper, StoredOrder.of(entry, upper) != .less {
+                        return
+                    }
+                    if toSkip > 0 {
+                        toSkip -= 1
+                    } else {
+                        guard let id = index.id(inEntry: entry, width: width) else { throw danglingEntry(index) }
+                        try body(id)
+                        left -= 1
+                        if left == 0 { return }
+                    }
+                    stands = try isReversed ? cursor.previous() : cursor.next()
+                }
+            }
         }
     }
 

@@ -89,6 +89,9 @@ extension SnapshotContext {
     }
 
     func count<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
+        let offset = max(0, request.fetchOffset ?? 0)
+        let limit = request.fetchLimit.flatMap { $0 < 0 ? nil : $0 } ?? Int.max
+        if limit == 0 { return 0 }
         var unordered = request
         unordered.sortBy = []
         unordered.fetchLimit = nil
@@ -101,15 +104,13 @@ extension SnapshotContext {
             } catch {
                 throw StoreError(error, engine: store.engine)
             }
-        } else {
+        } else if try !execution.forEachKey({ _ in count += 1 }) {
             try execution.forEachMatch { _, _, _ in
                 count += 1
-                return true
+                return count < offset || count - offset < limit
             }
         }
-        count = max(0, count - max(0, request.fetchOffset ?? 0))
-        if let limit = request.fetchLimit, limit >= 0 { count = min(count, limit) }
-        return count
+        return min(limit, max(0, count - offset))
     }
 
     // MARK: Sorting
@@ -200,6 +201,16 @@ extension SnapshotContext {
     ) throws -> [(id: T.ID, key: [UInt8])] {
         if execution.isStreaming {
             var ids: [(id: T.ID, key: [UInt8])] = []
+            let isKnown =
+                try !T.ID.isKeptInRecord
+                && execution.forEachKey { key in
+                    do throws(RecordFailure) {
+                        ids.append((try T.ID.load(key: key), Array(key)))
+                    } catch {
+                        throw execution.state.damaged(error, key: key, record: nil, field: "id")
+                    }
+                }
+            if isKnown { return ids }
             try execution.forEachRow { key, record in
                 do {
                     let view = try RecordView(key: key, record: record, layout: execution.state.layout)

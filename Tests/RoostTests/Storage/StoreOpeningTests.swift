@@ -61,7 +61,7 @@ import Testing
     }
 
     // Hazard 8
-    @Test func aLimitedProcessOpensTheStore() throws {
+    @Test(.disabled(if: isSanitized)) func aLimitedProcessOpensTheStore() throws {
         try withTemporaryFolder { folder in
             let store = try Store.open(folder + "/S.roost", options: Store.Options(), Storage.Note.self)
             try store.write { tx in try tx.insert(Storage.Note(id: 1, text: "a")) }
