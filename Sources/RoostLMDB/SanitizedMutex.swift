@@ -11,7 +11,7 @@
 
     /// Stands in for the standard library's Mutex when the thread sanitizer watches: on Linux that one is a futex, in code
     /// that the sanitizer does not see, so that everything it guards looks like a race. This one is the sanitizer's own.
-    package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
@@ -36,4 +36,6 @@
             return try body(&value.pointee)
         }
     }
+
+    typealias Mutex = SanitizedMutex
 #endif

@@ -12,7 +12,9 @@ let package = Package(
         .package(url: "file:///ROOST", from: "0.1.0")
     ],
     targets: [
-        .executableTarget(name: "consumer", dependencies: [.product(name: "Roost", package: "Roost")])
+        .executableTarget(name: "consumer", dependencies: [.product(name: "Roost", package: "Roost")]),
+        // The README's first example, which is built and not run: it goes on for ever.
+        .executableTarget(name: "readme", dependencies: [.product(name: "Roost", package: "Roost")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,5 +4,5 @@
     internal import RoostLMDB
 
     /// The one that the thread sanitizer sees, in place of the standard library's.
-    typealias Mutex = RoostLMDB.Mutex
+    typealias Mutex = SanitizedMutex
 #endif

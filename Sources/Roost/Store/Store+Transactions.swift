@@ -42,7 +42,8 @@ extension Store {
     /// Runs `body` in one atomic transaction and commits it. When `body` throws, nothing happened.
     ///
     /// Writers wait for each other, also across processes. The caller's thread waits until the commit stands. Throws
-    /// `nestedWrite` inside another write of the same store.
+    /// `nestedWrite` inside another write of the same store. A write inside a write of another store waits for that store's
+    /// writer: two threads that nest two stores in opposite order wait for each other for ever.
     public func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         try verifyOpen()
         return try engine.write { session in try body(WriteTransaction(store: self, session: session)) }

@@ -74,4 +74,21 @@ import Testing
             }
         }
     }
+
+    /// The decoder's own error used to come out, which names nothing.
+    @Test func aDamagedLastKeyIsNamed() throws {
+        try Store.withTemporary(Storage.Note.self) { store in
+            try store.write { tx in try tx.insert(Storage.Note(id: 1, text: "t")) }
+            let records = try store.state("Note").records
+            try store.engine.environment.write { transaction in
+                _ = try [0xFF, 0xFF, 0xFF].withUnsafeBytes { key in
+                    try [UInt8](repeating: 0, count: 20).withUnsafeBytes {
+                        try transaction.put(records, key: key, value: $0)
+                    }
+                }
+            }
+            let error = failure { try store.write { tx in _ = try tx.nextID(Storage.Note.self) } } as? StoreError
+            #expect(error?.code == .damaged && error?.place.entity == "Note" && error?.place.field == "id")
+        }
+    }
 }
