@@ -7,13 +7,15 @@ package struct Database: Sendable, Equatable {
     /// What the database holds, so that the counters can tell records from index entries.
     ///
     /// The raw value is the place of its count in a transaction's tally.
-    package enum Role: Int, Sendable, CaseIterable {
+    package enum Role: Int, Sendable {
         /// Objects by ID.
         case records
         /// Entries of a secondary index.
         case index
         /// The catalog, the commit sequence, the history.
         case housekeeping
+
+        static let count = 3
     }
 
     let handle: UInt32

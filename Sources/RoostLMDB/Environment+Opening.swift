@@ -95,9 +95,11 @@ extension Environment {
         _ directory: String, _ place: FileIdentity, _ options: Options, _ inspect: () throws -> Void
     ) throws -> Environment {
         let file = dataFile(in: directory)
-        if let identity = try FileIdentity.of(file) {
-            // A link's lock file is not the one beside the file it leads to.
-            guard identity.links == 1, !FileIdentity.isSymbolicLink(file) else { throw OpenError.linked }
+        let identity = try FileIdentity.of(file)
+        // A link's lock file is not the one beside the file it leads to, or would lead to.
+        if FileIdentity.isSymbolicLink(file) { throw OpenError.linked }
+        if let identity {
+            guard identity.links == 1 else { throw OpenError.linked }
             if let open = Registry.shared[identity] {
                 guard open.options == options else { throw OpenError.optionsDiffer }
                 open.retainUser()
@@ -166,8 +168,9 @@ extension Environment {
             throw error
         }
         guard let identity = try? FileIdentity.of(dataFile(in: directory)) else {
+            let code = errno
             mdb_env_close(handle)
-            throw failure(ENOENT, "stat")
+            throw failure(code, "stat")
         }
         let environment = Environment(
             directory: directory, place: place, options: options, identity: identity, handle: handle)

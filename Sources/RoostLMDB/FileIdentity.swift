@@ -19,7 +19,8 @@ struct FileIdentity: Hashable, Sendable {
     static func of(_ path: String) throws(Environment.OpenError) -> FileIdentity? {
         var info = stat()
         guard stat(path, &info) == 0 else {
-            if errno == ENOENT { return nil }
+            // Below something that is no directory there is nothing.
+            if errno == ENOENT || errno == ENOTDIR { return nil }
             throw .system(errno, path: path)
         }
         return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), links: Int(info.st_nlink))

@@ -29,7 +29,7 @@ package final class Transaction {
     init(handle: OpaquePointer, isWrite: Bool, isPooled: Bool = false) {
         self.handle = handle
         self.isWrite = isWrite
-        tally = .allocate(capacity: Database.Role.allCases.count)
+        tally = .allocate(capacity: Database.Role.count)
         locations = isPooled ? LocationCache() : nil
         snapshot = .allocate(capacity: 1)
         begin()
@@ -44,7 +44,7 @@ package final class Transaction {
     /// Also called when a pooled reader begins anew, on the newest snapshot.
     func begin() {
         snapshot.initialize(to: mdb_txn_id(handle))
-        tally.initialize(repeating: 0, count: Database.Role.allCases.count)
+        tally.initialize(repeating: 0, count: Database.Role.count)
     }
 
     /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
@@ -60,7 +60,7 @@ package final class Transaction {
         Lookup(handle: handle, tally: tally, locations: locations, snapshot: snapshotID)
     }
 
-    /// The value of `key`, or nil. One B-tree descent, no copy.
+    /// The value of `key`, or nil. At most one B-tree descent, no copy.
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
         do throws(LMDBError) {
             return try lookup.get(database, key)
@@ -155,7 +155,7 @@ package struct Lookup {
     let locations: LocationCache?
     let snapshot: Int
 
-    /// The value of `key`, or nil. One B-tree descent or none, no copy; the processor begins to load the value's bytes.
+    /// The value of `key`, or nil. At most one B-tree descent, no copy; the processor begins to load the value's bytes.
     package func get(
         _ database: Database, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {

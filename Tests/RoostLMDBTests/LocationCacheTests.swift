@@ -61,7 +61,8 @@ import Testing
                             _ = try key(number).withUnsafeBytes { try transaction.delete(databases[which], key: $0) }
                         } else {
                             let value = [UInt8](
-                                repeating: UInt8(truncatingIfNeeded: round), count: Int.random(in: 0...6_000, using: &random))
+                                repeating: UInt8(truncatingIfNeeded: round),
+                                count: Int.random(in: 0...6_000, using: &random))
                             expected[which][number] = value
                             try transaction.put(databases[which], key(number), value)
                         }

@@ -72,6 +72,17 @@ import Testing
         }
     }
 
+    /// LMDB would make the file that the link leads to, with the lock file of the link.
+    @Test func aLinkToNoFileIsNotFollowed() throws {
+        try withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder + "/two", withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: Environment.dataFile(in: folder + "/two"), withDestinationPath: folder + "/nowhere.mdb")
+            #expect(isLinked(failure(of: { try Environment.open(folder + "/two") })))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["two"])
+        }
+    }
+
     @Test func otherOptionsAreATypedErrorAndLeaveTheFirstAlone() throws {
         try withTemporaryFolder { folder in
             let options = Environment.Options(mapSize: 1 << 24, durability: .unsafe)

@@ -19,16 +19,17 @@ import Testing
                 try onThreads(2) { thread in
                     if thread == 0 {
                         let lease = try environment.beginRead(origin: ReaderOrigin(file: "somewhere", line: 42))
-                        defer { lease.end() }
+                        let snapshot = lease.transaction.snapshotID
                         began.send()
                         written.wait()
                         let oldest = try #require(environment.oldestReader)
-                        #expect(oldest.snapshotID == lease.transaction.snapshotID)
+                        #expect(oldest.snapshotID == snapshot)
                         #expect(oldest.age < 60_000)
                         #expect("\(try #require(oldest.origin).file)" == "somewhere")
                         #expect(oldest.origin?.line == 42)
                         #expect(environment.oldestReaderLag == 7)
-                        #expect(environment.newestSnapshotID == lease.transaction.snapshotID + 7)
+                        #expect(environment.newestSnapshotID == snapshot + 7)
+                        withExtendedLifetime(lease) { _ in }
                     } else {
                         began.wait()
                         for number in 0..<7 { try environment.put(database, "a", "\(number)") }

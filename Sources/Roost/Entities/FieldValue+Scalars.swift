@@ -172,7 +172,9 @@ extension String: FieldValue {
         @inline(__always)
         func copy<Word: FixedWidthInteger>(_: Word.Type) -> (String, bits: UInt64) {
             let last = count - MemoryLayout<Word>.size
-            let (head, tail) = (base.loadUnaligned(as: Word.self), base.loadUnaligned(fromByteOffset: last, as: Word.self))
+            let (head, tail) = (
+                base.loadUnaligned(as: Word.self), base.loadUnaligned(fromByteOffset: last, as: Word.self)
+            )
             let text = String(unsafeUninitializedCapacity: count) { buffer in
                 guard let start = UnsafeMutableRawPointer(buffer.baseAddress) else { return 0 }
                 start.storeBytes(of: head, as: Word.self)

@@ -65,7 +65,6 @@ package final class StoreInspector: Sendable {
             }
             throw StoreError(.notAStore, "\(path) is not a Roost store: it has no data.mdb.", path: path)
         }
-        // A pipe would be waited for without end.
         guard info.st_mode & S_IFMT == S_IFREG else {
             throw StoreError(.notAStore, "\(path) is not a Roost store: its data.mdb is not a file.", path: path)
         }

@@ -87,13 +87,14 @@ final class Execution {
             ) { run in
                 var found = 0
                 try forEachEntry(index, ranges) { id in
-                    guard let record = try lookup.get(records, id) else { throw danglingEntry(index) }
+                    guard let record = try lookup.get(records, id) else { throw missingRecord() }
                     run[found] = (id, record)
                     found += 1
                     if found == run.count {
                         found = 0
                         for row in run { try body(row.id, row.record) }
                     }
+                    return true
                 }
                 for row in run[..<found] { try body(row.id, row.record) }
             }
@@ -104,7 +105,9 @@ final class Execution {
 
     /// The keys of the rows alone, offset and limit applied, from the entries of an index: no record is looked at. Returns
     /// false, and does nothing, where the plan tests records or has another source.
-    func forEachKey(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+    ///
+    /// `body` returns whether to go on.
+    func forEachKey(_ body: (UnsafeRawBufferPointer) throws -> Bool) throws -> Bool {
         guard plan.residual.isEmpty, case .index(let index, let ranges) = plan.source else { return false }
         do {
             try forEachEntry(index, ranges, body)
@@ -117,7 +120,7 @@ final class Execution {
     /// The IDs in an index's entries, offset and limit applied.
     @inline(__always)
     private func forEachEntry(
-        _ index: IndexState, _ ranges: [KeyRange], _ body: (UnsafeRawBufferPointer) throws -> Void
+        _ index: IndexState, _ ranges: [KeyRange], _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         let width = state.layout.idKeyWidth
         let isReversed = plan.isReversed
@@ -140,9 +143,8 @@ final class Execution {
                     if toSkip > 0 {
                         toSkip -= 1
                     } else {
-                        guard let id = index.id(inEntry: entry, width: width) else { throw danglingEntry(index) }
-                        try body(id)
-                        left -= 1
+                        guard let id = index.id(inEntry: entry, width: width) else { throw missingRecord() }
+                        left = try body(id) ? left - 1 : 0
                         if left == 0 { return }
                     }
                     stands = try isReversed ? cursor.previous() : cursor.next()
@@ -206,7 +208,7 @@ final class Execution {
                     try scan(&cursor, range, after) { entry, _ in
                         guard let id = index.id(inEntry: entry, width: width),
                             let record = try lookup.get(records, id)
-                        else { throw danglingEntry(index) }
+                        else { throw missingRecord() }
                         guard try passes(id, record) else { return true }
                         goesOn = try body(entry, id, record)
                         return goesOn
@@ -279,9 +281,11 @@ final class Execution {
         }
     }
 
-    private func danglingEntry(_ index: IndexState) -> StoreError {
-        StoreError(
-            .damaged, "Index \(index.name) has an entry for an object that does not exist.", entity: state.name)
+    /// The error of an index that names an object that does not exist.
+    func missingRecord() -> StoreError {
+        var place = "The source"
+        if case .index(let index, _) = plan.source { place = "Index \(index.name)" }
+        return StoreError(.damaged, "\(place) has an entry for an object that does not exist.", entity: state.name)
     }
 }
 

@@ -56,4 +56,17 @@ struct KeyRange: Equatable, Sendable {
         }
         return KeyRange(lower: low, upper: high)
     }
+
+    /// Whether a key that is not below `lower` lies in the range.
+    @inline(__always)
+    func contains(below key: UnsafeRawBufferPointer) -> Bool {
+        guard let upper else { return true }
+        return upper.withUnsafeBytes { StoredOrder.of(key, $0) == .less }
+    }
+
+    /// Whether a key that is below `upper` lies in the range.
+    @inline(__always)
+    func contains(above key: UnsafeRawBufferPointer) -> Bool {
+        lower.withUnsafeBytes { StoredOrder.of(key, $0) != .less }
+    }
 }

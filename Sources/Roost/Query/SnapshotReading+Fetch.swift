@@ -47,13 +47,14 @@ extension SnapshotReading where Self: ~Copyable {
         return try fetch(request).first
     }
 
-    /// How many objects a fetch would give. Nothing is decoded that the predicate does not need; without a predicate it is
-    /// one look at the table's count.
+    /// How many objects a fetch would give. Where an index says it, no object is looked at; nothing is decoded that the
+    /// predicate does not need. Without a predicate it is one look at the table's count.
     public func count<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
         try context.count(request)
     }
 
-    /// The IDs that a fetch would give, in its order. Objects are decoded only where the order needs them.
+    /// The IDs that a fetch would give, in its order. Where an index says it, no object is looked at; objects are decoded
+    /// only where the predicate or the order needs them.
     public func ids<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T.ID] {
         let execution = try context.plan(request)
         return try context.idKeys(request, execution).map(\.id)
@@ -104,10 +105,13 @@ extension SnapshotContext {
             } catch {
                 throw StoreError(error, engine: store.engine)
             }
-        } else if try !execution.forEachKey({ _ in count += 1 }) {
-            try execution.forEachMatch { _, _, _ in
+        } else {
+            func goesOn() -> Bool {
                 count += 1
                 return count < offset || count - offset < limit
+            }
+            if try !execution.forEachKey({ _ in goesOn() }) {
+                try execution.forEachMatch { _, _, _ in goesOn() }
             }
         }
         return min(limit, max(0, count - offset))
@@ -134,7 +138,7 @@ extension SnapshotContext {
         guard execution.isStreaming else { return try sorted(request, execution) }
         var objects: [T] = []
         let handle = execution.handle
-        try execution.forEachRow { key, record in
+        try execution.forEachRow(ahead: true) { key, record in
             objects.append(try T.decoded(key: key, record: record, handle: handle))
         }
         return objects
@@ -206,6 +210,7 @@ extension SnapshotContext {
                 && execution.forEachKey { key in
                     do throws(RecordFailure) {
                         ids.append((try T.ID.load(key: key), Array(key)))
+                        return true
                     } catch {
                         throw execution.state.damaged(error, key: key, record: nil, field: "id")
                     }

@@ -103,7 +103,9 @@ extension WriteTransaction {
         let execution = try context.plan(request)
         let keys: [(id: T.ID, key: [UInt8])] = try context.idKeys(request, execution)
         for (_, key) in keys {
-            _ = try key.withUnsafeBytes { try session.delete(execution.state, key: $0) }
+            let existed = try key.withUnsafeBytes { try session.delete(execution.state, key: $0) }
+            // Every key was found in this transaction, in a record or in an index.
+            guard existed else { throw execution.missingRecord() }
         }
         return keys.count
     }

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// The link between a Swift type and the catalog's entity: which key path means which field. Immutable.
+/// The link between a Swift type and the catalog's entity: which key path means which field. Nothing that it says changes.
 @usableFromInline
 final class EntityBinding: Sendable {
     let type: ObjectIdentifier

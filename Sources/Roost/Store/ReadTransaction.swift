@@ -10,17 +10,15 @@ public struct ReadTransaction: ~Copyable, SnapshotReading {
     unowned(unsafe) let store: Store
     let lease: Environment.ReadLease
 
-    init(store: Store, lease: Environment.ReadLease) {
+    init(store: Store, lease: consuming Environment.ReadLease) {
         self.store = store
         self.lease = lease
     }
 
-    deinit { lease.end() }
-
     public var context: SnapshotContext { SnapshotContext(store: store, transaction: lease.transaction) }
 }
 
-/// What every transaction can do: `ReadTransaction` and `WriteTransaction` conform.
+/// What every transaction can do: `ReadTransaction` and `WriteTransaction` conform, and nothing else may.
 ///
 /// A write transaction sees its own changes.
 public protocol SnapshotReading: ~Copyable {
@@ -30,8 +28,8 @@ public protocol SnapshotReading: ~Copyable {
 
 /// The store and the snapshot that a transaction reads. Nothing in it is for callers.
 ///
-/// Unowned: the transaction that hands it out owns both, and it is used only inside that transaction's closure. Counting
-/// references would cost as much as a look-up's decoding.
+/// Unowned: whoever runs the transaction holds both, and it is used only inside the transaction's closure; it must not be
+/// kept. Counting references would cost as much as a look-up's decoding.
 public struct SnapshotContext {
     unowned(unsafe) let store: Store
     unowned(unsafe) let transaction: Transaction
@@ -70,7 +68,7 @@ public struct SnapshotContext {
 }
 
 extension SnapshotReading where Self: ~Copyable {
-    /// The object with this ID, or nil. One B-tree descent and one decoding.
+    /// The object with this ID, or nil. At most one B-tree descent, and one decoding.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, id: T.ID) throws -> T? {
         let context = context
@@ -82,7 +80,7 @@ extension SnapshotReading where Self: ~Copyable {
     }
 
     /// The objects with these IDs, in the order asked for; IDs without an object are left out, and one given twice appears
-    /// twice. One B-tree descent an ID.
+    /// twice. At most one B-tree descent an ID.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID>) throws -> [T] {
         let context = context

@@ -29,9 +29,8 @@ extension Store {
         try verifyOpen()
         do {
             let lease = try engine.environment.beginRead(origin: ReaderOrigin(file: file, line: line))
-            let transaction = ReadTransaction(store: self, lease: lease)
             try engine.verifyGeneration(lease.transaction)
-            return transaction
+            return ReadTransaction(store: self, lease: lease)
         } catch {
             throw StoreError.wrapping(error, engine: engine)
         }

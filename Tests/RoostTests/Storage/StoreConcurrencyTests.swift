@@ -116,7 +116,8 @@ import Testing
         try withTemporaryFolder { folder in
             let path = folder + "/S.roost"
             let store = try Store.open(path, options: Store.Options(), Storage.Note.self)
-            for round in 0..<repetitions(5, thorough: 50) {
+            let rounds = repetitions(5, thorough: 50)
+            for round in 0..<rounds {
                 let writer = try HelperProcess(["write", path])
                 #expect(writer.line() == "ready")
                 writer.kill()
@@ -127,7 +128,7 @@ import Testing
             let request = FetchDescriptor<Storage.Note>(predicate: #Predicate { $0.text.starts(with: "of the dead") })
             #expect(try store.count(request) == 0)
             let survivor = try HelperProcess(["open", path])
-            #expect(survivor.line() == "notes 5")
+            #expect(survivor.line() == "notes \(rounds)")
             #expect(survivor.finish() == 0)
             try store.close()
         }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Roost
+@testable import Roost
+import RoostLMDB
 import Testing
 
 /// What each kind of fetch reads, exactly.
@@ -95,8 +96,45 @@ import Testing
             try Scenario(
                 #Predicate { $0.station.id == "s7" && $0.number > 1_000 }, sort: [SortDescriptor(\.number)], limit: 3,
                 offset: 2, plan: "index scan Sighting(station, number), in a range, offset 2, limit 3", entries: 5,
-                records: 5, rows: 3
+                records: 3, rows: 3
             ).verify(in: store)
+        }
+    }
+
+    @Test func whatAnIndexKnowsIsNotReadFromRecords() throws {
+        try Sighting.withStore { store in
+            var request = FetchDescriptor<Sighting>(predicate: #Predicate { $0.number >= 100 && $0.number < 150 })
+            func reads(_ body: (borrowing ReadTransaction) throws -> Void) throws -> [Int] {
+                try store.read { tx in
+                    let before = tx.context.transaction.counters
+                    try body(tx)
+                    let difference = tx.context.transaction.counters - before
+                    return [difference.recordsRead, difference.entriesVisited]
+                }
+            }
+            // Twice the 50 and the one behind them: to plan by, and for the answer.
+            var count = 0
+            var read = try reads { tx in count = try tx.count(request) }
+            #expect(read == [0, 102] && count == 50)
+            // One is enough to say that there is one.
+            request.fetchLimit = 1
+            read = try reads { tx in count = try tx.count(request) }
+            #expect(read == [0, 52] && count == 1)
+            request.fetchLimit = nil
+            request.sortBy = [SortDescriptor(\.number)]
+            var ids: [Int] = []
+            read = try reads { tx in ids = try tx.ids(request) }
+            #expect(read == [0, 102] && ids.count == 50)
+            #expect(try store.fetch(request).map(\.id) == ids)
+            // The order and the limit make one plan certain: nothing is counted to plan by.
+            request.fetchOffset = 40
+            request.fetchLimit = 5
+            read = try reads { tx in ids = try tx.ids(request) }
+            #expect(read == [0, 45] && ids.count == 5)
+            #expect(try store.fetch(request).map(\.id) == ids)
+            request.fetchLimit = 0
+            read = try reads { tx in count = try tx.count(request) }
+            #expect(read == [0, 0] && count == 0)
         }
     }
 

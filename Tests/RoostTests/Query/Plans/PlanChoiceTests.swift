@@ -29,6 +29,18 @@ import Testing
         }
     }
 
+    /// As for a search field that is still empty: the index used to be walked, with a look-up for every object.
+    @Test func anEmptyPrefixNarrowsNothing() throws {
+        try Sighting.withStore { store in
+            let text = ""
+            try Scenario(
+                #Predicate { $0.name.starts(with: text) }, sort: [SortDescriptor(\.noise)],
+                plan: "table scan of Sighting, filter on records, sort in memory", entries: 0, records: 3_000,
+                rows: 3_000
+            ).verify(in: store)
+        }
+    }
+
     @Test func betweenTwoIndexes() throws {
         try Sighting.withStore { store in
             try Scenario(
