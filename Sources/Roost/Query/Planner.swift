@@ -56,8 +56,7 @@ struct Planner {
     /// The next sort criterion; without a key path, one that needs the objects.
     @usableFromInline
     mutating func sort(by keyPath: AnyKeyPath?, descending: Bool, _ binding: EntityBinding) {
-        let position = keyPath.flatMap { binding.position(of: $0) }.flatMap { binding.isOrderedAsStored[$0] ? $0 : nil }
-        order.append(position, descending: descending)
+        order.append(binding.sortPosition(keyPath), descending: descending)
     }
 
     /// The cheapest way that gives the right result.

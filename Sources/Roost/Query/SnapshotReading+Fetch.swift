@@ -13,15 +13,8 @@ extension SnapshotReading where Self: ~Copyable {
     /// be read. With a limit, objects behind the last row need not be looked at.
     @inlinable
     public func fetch<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T] {
-        let execution = try context.plan(request)
-        guard execution.isStreaming else { return try context.sorted(request, execution) }
-        var objects: [T] = []
-        objects.reserveCapacity(execution.expectedRows)
-        let handle = execution.handle
-        try execution.forEachRow(ahead: true) { key, record in
-            objects.append(try T.decoded(key: key, record: record, handle: handle))
-        }
-        return objects
+        let context = context
+        return try context.rows(request, try context.plan(request))
     }
 
     /// Calls `body` with one object after the other, in the request's order; none is kept. What `body` throws ends the
@@ -81,10 +74,7 @@ extension SnapshotContext {
         var planner = Planner(self, binding, limit: request.fetchLimit, offset: request.fetchOffset)
         if let predicate = request.predicate { planner.restrict(to: predicate, binding) }
         for descriptor in request.sortBy {
-            // A descriptor with a comparator of its own sorts by that, not by the stored order.
-            planner.sort(
-                by: descriptor.stringComparator == nil ? descriptor.keyPath : nil,
-                descending: descriptor.order == .reverse, binding)
+            planner.sort(by: descriptor.plainKeyPath, descending: descriptor.order == .reverse, binding)
         }
         return planner
     }
@@ -117,7 +107,20 @@ extension SnapshotContext {
         return min(limit, max(0, count - offset))
     }
 
-    // MARK: Sorting
+    // MARK: Rows
+
+    /// The objects of a plan, in the request's order.
+    @inlinable
+    func rows<T: Entity>(_ request: FetchDescriptor<T>, _ execution: Execution) throws -> [T] {
+        guard execution.isStreaming else { return try sorted(request, execution) }
+        var objects: [T] = []
+        objects.reserveCapacity(execution.expectedRows)
+        let handle = execution.handle
+        try execution.forEachRow(ahead: true) { key, record in
+            objects.append(try T.decoded(key: key, record: record, handle: handle))
+        }
+        return objects
+    }
 
     /// A row on its way to its place. The segments are the keys of the criteria that keys can express.
     private struct Row<T> {
@@ -132,16 +135,6 @@ extension SnapshotContext {
         try sortedRows(request, execution) { (view) throws in
             try T.decoded(key: view.key, record: view.record, handle: execution.handle)
         }.map(\.object)
-    }
-
-    func rows<T: Entity>(_ request: FetchDescriptor<T>, _ execution: Execution) throws -> [T] {
-        guard execution.isStreaming else { return try sorted(request, execution) }
-        var objects: [T] = []
-        let handle = execution.handle
-        try execution.forEachRow(ahead: true) { key, record in
-            objects.append(try T.decoded(key: key, record: record, handle: handle))
-        }
-        return objects
     }
 
     private func sortedRows<T: Entity, Payload>(

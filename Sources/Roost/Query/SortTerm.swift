@@ -11,10 +11,7 @@ enum SortTerm<T: Entity> {
     static func terms(_ descriptors: [SortDescriptor<T>], _ binding: EntityBinding) -> [SortTerm] {
         var terms: [SortTerm] = []
         for descriptor in descriptors {
-            // A descriptor with a comparator of its own sorts by that, not by the stored order.
-            if descriptor.stringComparator == nil, let keyPath = descriptor.keyPath,
-                let position = binding.position(of: keyPath), binding.isOrderedAsStored[position]
-            {
+            if let position = binding.sortPosition(descriptor.plainKeyPath) {
                 terms.append(.field(position: position, descending: descriptor.order == .reverse))
                 if position == 0 { break }
             } else {
@@ -23,6 +20,11 @@ enum SortTerm<T: Entity> {
         }
         return terms
     }
+}
+
+extension SortDescriptor {
+    /// What it sorts by. Nil when it has a comparator of its own: it sorts by that, and not by the stored order.
+    @inlinable var plainKeyPath: AnyKeyPath? { stringComparator == nil ? keyPath : nil }
 }
 
 /// A criterion that a key can express.

@@ -38,6 +38,12 @@ final class EntityBinding: Sendable {
         }
         return position
     }
+
+    /// The field that `keyPath` names, where its stored order is the one that Swift sorts it in.
+    func sortPosition(_ keyPath: AnyKeyPath?) -> Int? {
+        guard let keyPath, let position = position(of: keyPath), isOrderedAsStored[position] else { return nil }
+        return position
+    }
 }
 
 /// The bindings of a store, by type: few, so they are searched in their order. Looked into for every object that is read or

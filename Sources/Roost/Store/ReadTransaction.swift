@@ -51,8 +51,7 @@ public struct SnapshotContext {
 
     @usableFromInline
     func binding(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityBinding {
-        guard let binding = store.bindings[type] else { throw StoreError.unknownEntity(name()) }
-        return binding
+        try store.binding(type, name())
     }
 
     /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).

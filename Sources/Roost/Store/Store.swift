@@ -175,7 +175,11 @@ public final class Store: Sendable {
     // MARK: Entities
 
     func binding<T: Entity>(of type: T.Type) throws -> EntityBinding {
-        guard let binding = bindings[ObjectIdentifier(type)] else { throw StoreError.unknownEntity(T.entityName) }
+        try binding(ObjectIdentifier(type), T.entityName)
+    }
+
+    func binding(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityBinding {
+        guard let binding = bindings[type] else { throw StoreError.unknownEntity(name()) }
         return binding
     }
 }
