@@ -31,7 +31,7 @@ import Testing
             let after = try #require(store.engine.environment.sizes).used
             // The history keeps each commit, in less than 2 KiB. A snapshot held all the time would keep some 100.
             let growth = after - before
-            #expect(growth < 2 << 20 + count / 100 << 11, "the file grew by \(growth) bytes")
+            #expect(growth < (2 << 20) + (count / 100) * 2_048, "the file grew by \(growth) bytes")
         }
     }
 }
