@@ -231,8 +231,9 @@ package final class Environment: @unchecked Sendable {
         lifecycle.withLock { state in state.closed ? nil : body(handle) }
     }
 
-    /// The newest committed snapshot's number, read from the map without a transaction (about 20 ns). It moves with
-    /// every commit of every process. Nil once closed.
+    /// The newest snapshot's number, read from the map without a transaction (about 20 ns). It moves with every commit of
+    /// every process, a moment before a read can begin with it: LMDB has written the meta page, and does not yet hand the
+    /// snapshot out while the page is on its way to the disk. Nil once closed.
     package var newestSnapshotID: Int? {
         whileOpen { handle in
             var info = MDB_envinfo()

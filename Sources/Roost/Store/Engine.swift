@@ -30,7 +30,7 @@ final class Engine: Sendable {
 
     private let schema: Mutex<Schema>
     private let verifiedSnapshot = Atomic<Int>(-1)
-    /// The snapshot that `pollSequence` saw last.
+    /// The snapshot that `pollSequence` read last.
     private let polledSnapshot = Atomic<Int>(-1)
     let writer = DispatchQueue(label: "roost.writer")
     /// Runs asynchronous reads: never more at once than there are readers.
@@ -331,11 +331,16 @@ final class Engine: Sendable {
 
     /// The last sequence in the file, when there was a commit since this was last asked; without one it costs no
     /// transaction.
-    func pollSequence() -> UInt64? {
-        guard let snapshot = environment.newestSnapshotID,
-            polledSnapshot.exchange(snapshot, ordering: .relaxed) != snapshot
-        else { return nil }
-        return try? environment.read { try main.sequence(in: $0).sequence }
+    func pollSequence() -> UInt64? { environment.newestSnapshotID.flatMap { pollSequence(newest: $0) } }
+
+    /// `newest` may be ahead of what can be read: a committing process writes the snapshot's number, waits for the disk,
+    /// and only then lets readers begin with it. What counts as seen is therefore what was read.
+    func pollSequence(newest: Int) -> UInt64? {
+        if newest == polledSnapshot.load(ordering: .relaxed) { return nil }
+        return try? environment.read { transaction in
+            polledSnapshot.store(transaction.snapshotID, ordering: .relaxed)
+            return try main.sequence(in: transaction).sequence
+        }
     }
 
     /// The last committed sequence, in a snapshot.
