@@ -21,7 +21,7 @@ struct Arguments {
         Runs the same work on LMDB in C, SQLite in C, and Roost, and prints ratios to LMDB.
 
           --count N          items in the table (default 1000000, at least 1000)
-          --rounds R         rounds per operation, of which the median counts (default 3)
+          --rounds R         rounds per operation, of which the median counts (default 5)
           --smoke            20000 items, one round: does it run, and do the peers agree?
           --only OP,OP       only these rows: \(Row.allNames.joined(separator: ", "))
           --peers P,P        only these peers: \(PeerKind.allCases.map(\.rawValue).joined(separator: ", "))
@@ -35,7 +35,7 @@ struct Arguments {
 
     var mode = Mode.benchmark
     var count = Arguments.fullCount
-    var rounds = 3
+    var rounds = 5
     var rows: Set<Row> = Set(Row.all)
     var peers = PeerKind.allCases
     var directory: String?
