@@ -13,8 +13,10 @@ let package = Package(
     ],
     targets: [
         .executableTarget(name: "consumer", dependencies: [.product(name: "Roost", package: "Roost")]),
-        // The README's first example, which is built and not run: it goes on for ever.
+        // The documents' examples, which are built and not run.
         .executableTarget(name: "readme", dependencies: [.product(name: "Roost", package: "Roost")]),
+        .target(name: "StoringAndFinding", dependencies: [.product(name: "Roost", package: "Roost")]),
+        .target(name: "Watching", dependencies: [.product(name: "Roost", package: "Roost")]),
     ],
     swiftLanguageModes: [.v6]
 )
