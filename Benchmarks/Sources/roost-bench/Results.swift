@@ -30,6 +30,9 @@ struct Results {
     var measurements: [Operation: [PeerKind: Measurement]] = [:]
     var fileSizes: [PeerKind: Int] = [:]
     var memory: [PeerKind: Memory] = [:]
+    /// Rounds of reads that were repeated because the processor was shared, and those that count although it was.
+    var repeatedRounds = 0
+    var disturbedRounds = 0
 
     /// The peer's median as a multiple of LMDB's in the same run.
     func ratio(_ operation: Operation, _ peer: PeerKind) -> Double? {

@@ -9,6 +9,7 @@ final class Runner {
     private let workload: Workload
     private let peers: [(kind: PeerKind, peer: any Peer)]
     private var results: Results
+    private var quietRounds = QuietRounds()
 
     init(arguments: Arguments, folder: WorkingFolder) {
         self.arguments = arguments
@@ -30,6 +31,8 @@ final class Runner {
         for operation in results.operations where !operation.fillsFreshDatabase {
             try read(operation)
         }
+        results.repeatedRounds = quietRounds.repeated
+        results.disturbedRounds = quietRounds.disturbed
         for (_, peer) in peers {
             try peer.close()
         }
@@ -73,8 +76,11 @@ final class Runner {
         for round in 0..<arguments.rounds {
             for (kind, peer) in turn(round) {
                 progress(operation, kind, round)
-                let outcome = try peer.run(operation, workload)
-                try check(operation, kind, found: outcome.fingerprint, expected: expected)
+                let outcome = try quietRounds.run {
+                    let outcome = try peer.run(operation, workload)
+                    try check(operation, kind, found: outcome.fingerprint, expected: expected)
+                    return outcome
+                }
                 record(operation, kind, outcome.nanoseconds, outcome.fingerprint)
             }
         }

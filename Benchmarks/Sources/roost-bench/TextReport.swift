@@ -66,6 +66,11 @@ private func remarks(_ results: Results) -> [String] {
     if results.rounds < 3 {
         lines.append("Fewer than 3 rounds: good for a look, not for publication.")
     }
+    if results.repeatedRounds > 0 {
+        lines.append(
+            "Rounds of reads in which the processor was shared: \(results.repeatedRounds) repeated, "
+                + "\(results.disturbedRounds) count all the same.")
+    }
     for operation in results.operations {
         guard let reference = operation.referenceSQLiteRatio(count: results.count),
             let ratio = results.ratio(operation, .sqlite), abs(ratio / reference - 1) > 0.2

@@ -86,6 +86,9 @@ typedef enum {
     bench_peer_kind_sqlite,
 } bench_peer_kind;
 
+/// Nanoseconds for a fixed amount of arithmetic that keeps a core busy: more than usual while the core is shared.
+uint64_t bench_probe(void);
+
 #define BENCH_MESSAGE_CAPACITY 256
 
 /// What an operation took and found. When `failed` is not 0, `message` says why and the other fields mean nothing.
