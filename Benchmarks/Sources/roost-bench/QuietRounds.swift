@@ -12,8 +12,8 @@ struct QuietRounds {
     private(set) var disturbed = 0
 
     private var fastest: UInt64
-    private static let tolerance = 1.15
-    private static let maximumRepetitions = 12
+    private static let tolerance = 1.08
+    private static let maximumRepetitions = 20
 
     init() {
         fastest = (0..<40).map { _ in bench_probe() }.min() ?? 1
