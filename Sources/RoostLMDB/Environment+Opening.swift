@@ -9,6 +9,8 @@ import Foundation
 /// - `environments`: the open ones;
 /// - `busy`: the directories in which somebody is opening or closing. That may take as long as a transaction does, so
 ///   others who want the same directory wait, and nobody else does.
+///
+/// Unchecked: the compiler cannot tell that `condition` is held wherever the two are touched.
 private final class Registry: @unchecked Sendable {
     static let shared = Registry()
     private let condition = NSCondition()

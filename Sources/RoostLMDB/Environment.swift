@@ -13,6 +13,9 @@ import Synchronization
 ///
 /// The `MDB_env` handle is used only between `open` and the end of `close`, which waits for every live transaction
 /// (hazard 3).
+///
+/// Unchecked: LMDB's handle is a pointer, which an environment may use from any thread, and the count of writes is a plain
+/// variable that `writing` guards.
 package final class Environment: @unchecked Sendable {
     /// How much a commit waits for the disk (hazard 31).
     package enum Durability: Sendable, Equatable {

@@ -6,7 +6,8 @@ import Synchronization
 
 /// One pooled read transaction. Between uses it is reset: it pins nothing and keeps its slot in the lock file.
 ///
-/// Owned by exactly one thread between `acquire` and `release`.
+/// Unchecked: it is owned by exactly one thread between `acquire` and `release`, and by the pool's lock otherwise; what
+/// others read of it meanwhile is published by `beganAt`.
 final class ReaderSlot: @unchecked Sendable {
     let transaction: Transaction
     unowned(unsafe) let pool: ReaderPool
@@ -62,7 +63,9 @@ final class ReaderPool: Sendable {
 
     private let state = Mutex(State())
     private let limit: Int
-    nonisolated(unsafe) private let environment: OpaquePointer  // closed only after `close()` has drained the pool
+    /// Unsafe for the compiler, being a pointer: LMDB lets any thread begin a transaction with it, and it is closed only
+    /// after `close()` has drained the pool.
+    nonisolated(unsafe) private let environment: OpaquePointer
 
     init(environment: OpaquePointer, limit: Int) {
         self.environment = environment

@@ -11,6 +11,8 @@
 
     /// Stands in for the standard library's Mutex when the thread sanitizer watches: on Linux that one is a futex, in code
     /// that the sanitizer does not see, so that everything it guards looks like a race. This one is the sanitizer's own.
+    ///
+    /// Unchecked: `value` is plain memory, touched only while `lock` is held.
     package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)

@@ -32,6 +32,7 @@ public protocol Entity: Identifiable, Sendable where ID: EntityID {
 }
 
 extension Entity {
+    /// None.
     public static var indexes: [Index<Self>] { [] }
 }
 

@@ -4,19 +4,18 @@ import Foundation
 import Synchronization
 
 /// What the nodes of a predicate are lowered against: the entity's fields, whatever its Swift type.
-class LoweringContext {
-    private let binding: EntityBinding
-    private let variable: PredicateExpressions.VariableID
+protocol LoweringContext: AnyObject {
+    var binding: EntityBinding { get }
+    var root: PredicateExpressions.VariableID { get }
+    /// A test of the decoded object, for what has no better form.
+    func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest
+}
 
-    fileprivate init(_ binding: EntityBinding, _ variable: PredicateExpressions.VariableID) {
-        self.binding = binding
-        self.variable = variable
-    }
-
+extension LoweringContext {
     func position(of path: AnyKeyPath) -> Int? { binding.position(of: path) }
     func isOrdered(_ position: Int) -> Bool { binding.isOrderedAsStored[position] }
     func fieldType(_ position: Int) -> FieldType { binding.state.layout.fields[position].type }
-    func isRoot(_ id: PredicateExpressions.VariableID) -> Bool { id == variable }
+    func isRoot(_ id: PredicateExpressions.VariableID) -> Bool { id == root }
 
     /// The condition that `expression` states; a test on the object where nothing better is known.
     func condition<E: PredicateExpression<Bool>>(_ expression: E) -> Filter {
@@ -31,10 +30,6 @@ class LoweringContext {
         }
         return .object(objectTest(expression))
     }
-
-    fileprivate func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest {
-        preconditionFailure("internal inconsistency: a predicate lowered without its entity")
-    }
 }
 
 /// Turns a predicate's public expression tree into a `Filter`.
@@ -42,21 +37,21 @@ class LoweringContext {
 /// Each node type of Foundation that Roost understands conforms to `LowerableExpression`. What has no such form, or names
 /// no field, becomes an `ObjectTest` that evaluates just that part on the decoded object.
 final class Lowering<T: Entity>: LoweringContext {
+    let binding: EntityBinding
     private let variable: PredicateExpressions.Variable<T>
-    private let handle: EntityHandle
+    var root: PredicateExpressions.VariableID { variable.key }
 
     private init(_ predicate: Predicate<T>, _ binding: EntityBinding) {
+        self.binding = binding
         variable = predicate.variable
-        handle = binding.state.handle
-        super.init(binding, predicate.variable.key)
     }
 
     static func filter(_ predicate: Predicate<T>, _ binding: EntityBinding) -> Filter {
         Lowering(predicate, binding).condition(predicate.expression)
     }
 
-    override fileprivate func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest {
-        let (variable, handle) = (variable, handle)
+    func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest {
+        let (variable, handle) = (variable, binding.state.handle)
         return Filter.ObjectTest(canThrow: expression.canFail) { view in
             let object = try T.decoded(key: view.key, record: view.record, handle: handle)
             do {
@@ -83,13 +78,13 @@ enum LoweredTerm {
 }
 
 protocol LowerableExpression: SendableMetatype {
-    func lower(_ context: LoweringContext) -> LoweredTerm
+    func lower(_ context: any LoweringContext) -> LoweredTerm
 }
 
 // MARK: Terms
 
 extension PredicateExpression {
-    func term(_ context: LoweringContext) -> LoweredTerm {
+    func term(_ context: any LoweringContext) -> LoweredTerm {
         let term = LowerableTypes.lower(self, context)
         guard case .unknown = term, let constant, let value = asFieldValue(constant) else { return term }
         return .constant(value)
@@ -107,7 +102,7 @@ extension PredicateExpression {
 private enum LowerableTypes {
     private static let known = Mutex<[ObjectIdentifier: (any LowerableExpression.Type)?]>([:])
 
-    static func lower<E: PredicateExpression>(_ expression: E, _ context: LoweringContext) -> LoweredTerm {
+    static func lower<E: PredicateExpression>(_ expression: E, _ context: any LoweringContext) -> LoweredTerm {
         let identifier = ObjectIdentifier(E.self)
         var lowerable = known.withLock { $0[identifier] }
         if lowerable == nil {
@@ -139,7 +134,7 @@ private func asFieldValue<Value>(_ value: Value) -> (any FieldValue)? {
 
 extension LoweredTerm {
     /// The field that is meant.
-    func position(_ context: LoweringContext) -> Int? {
+    func position(_ context: any LoweringContext) -> Int? {
         if case .path(let path?) = self { return context.position(of: path) }
         return nil
     }
@@ -154,7 +149,7 @@ extension LoweredTerm {
     }
 }
 
-private func equalityTerm(_ lhs: LoweredTerm, _ rhs: LoweredTerm, _ context: LoweringContext) -> Filter? {
+private func equalityTerm(_ lhs: LoweredTerm, _ rhs: LoweredTerm, _ context: any LoweringContext) -> Filter? {
     func equality(_ field: LoweredTerm, _ constant: LoweredTerm) -> Filter? {
         // Arrays as a whole are compared on the object.
         guard let value = constant.storedValue, let position = field.position(context),
@@ -168,11 +163,11 @@ private func equalityTerm(_ lhs: LoweredTerm, _ rhs: LoweredTerm, _ context: Low
 // MARK: Nodes
 
 extension PredicateExpressions.Variable: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm { context.isRoot(key) ? .path(nil) : .unknown }
+    func lower(_ context: any LoweringContext) -> LoweredTerm { context.isRoot(key) ? .path(nil) : .unknown }
 }
 
 extension PredicateExpressions.KeyPath: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         guard case .path(let outer) = root.term(context) else { return .unknown }
         guard let outer else { return .path(keyPath) }
         guard let path = outer.appending(path: keyPath) else { return .unknown }
@@ -181,30 +176,30 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
 }
 
 extension PredicateExpressions.Value: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         // Sequences of values are read by the nodes that take them.
         asFieldValue(value).map { .constant($0) } ?? .unknown
     }
 }
 
 extension PredicateExpressions.NilLiteral: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm { .null }
+    func lower(_ context: any LoweringContext) -> LoweredTerm { .null }
 }
 
 extension PredicateExpressions.Equal: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         equalityTerm(lhs.term(context), rhs.term(context), context).map { .condition($0) } ?? .unknown
     }
 }
 
 extension PredicateExpressions.NotEqual: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         equalityTerm(lhs.term(context), rhs.term(context), context).map { .condition(.not($0)) } ?? .unknown
     }
 }
 
 extension PredicateExpressions.Comparison: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         let (left, right) = (lhs.term(context), rhs.term(context))
         if let position = left.position(context), let value = right.storedValue {
             return comparison(position, value, context, turned: false)
@@ -216,7 +211,7 @@ extension PredicateExpressions.Comparison: LowerableExpression {
     }
 
     private func comparison(
-        _ position: Int, _ value: StoredValue, _ context: LoweringContext, turned: Bool
+        _ position: Int, _ value: StoredValue, _ context: any LoweringContext, turned: Bool
     ) -> LoweredTerm {
         guard context.isOrdered(position), context.fieldType(position).scalar != nil else { return .unknown }
         let operation: Filter.Operation
@@ -232,19 +227,19 @@ extension PredicateExpressions.Comparison: LowerableExpression {
 }
 
 extension PredicateExpressions.Conjunction: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         .condition(.and([context.condition(lhs), context.condition(rhs)]))
     }
 }
 
 extension PredicateExpressions.Disjunction: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         .condition(Filter.union([context.condition(lhs), context.condition(rhs)]))
     }
 }
 
 extension PredicateExpressions.Negation: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm { .condition(.not(context.condition(wrapped))) }
+    func lower(_ context: any LoweringContext) -> LoweredTerm { .condition(.not(context.condition(wrapped))) }
 }
 
 extension Filter {
@@ -275,7 +270,7 @@ extension Filter {
 }
 
 extension PredicateExpressions.SequenceContains: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         if let position = element.term(context).position(context), context.fieldType(position).scalar != nil,
             let values = sequence.constant.flatMap(storedElements)
         {
@@ -310,7 +305,7 @@ private func storedElements(_ sequence: some Sequence) -> [StoredValue]? {
 }
 
 extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         guard let position = base.term(context).position(context), context.fieldType(position) == .scalar(.string),
             case .constant(let text as String) = prefix.term(context)
         else { return .unknown }
@@ -319,7 +314,7 @@ extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
 }
 
 extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
-    func lower(_ context: LoweringContext) -> LoweredTerm {
+    func lower(_ context: any LoweringContext) -> LoweredTerm {
         guard let position = element.term(context).position(context), context.isOrdered(position),
             context.fieldType(position).scalar != nil,
             let (lower, upper, isClosed) = (range as? any RangeExpressionNode)?.bounds(context)
@@ -336,7 +331,7 @@ extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
 
 /// A range spelled in the predicate.
 private protocol RangeExpressionNode {
-    func bounds(_ context: LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)?
+    func bounds(_ context: any LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)?
 }
 
 /// A captured range.
@@ -360,7 +355,7 @@ extension ClosedRange: StoredRange {
 
 extension PredicateExpressions.Range: RangeExpressionNode {
     fileprivate func bounds(
-        _ context: LoweringContext
+        _ context: any LoweringContext
     ) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
         guard let low = lower.term(context).storedValue, let high = upper.term(context).storedValue else { return nil }
         return (low, high, false)
@@ -369,7 +364,7 @@ extension PredicateExpressions.Range: RangeExpressionNode {
 
 extension PredicateExpressions.ClosedRange: RangeExpressionNode {
     fileprivate func bounds(
-        _ context: LoweringContext
+        _ context: any LoweringContext
     ) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
         guard let low = lower.term(context).storedValue, let high = upper.term(context).storedValue else { return nil }
         return (low, high, true)
