@@ -93,7 +93,9 @@ public final class Resolver<T: Entity>: Sendable {
                     }
                 } catch {
                     if resolver.store.isClosed || Task.isCancelled { return end() }
-                    Diagnostics.report("A resolver of \(T.entityName) could not look up its objects: \(error)")
+                    Diagnostics.report(
+                        .resolverFailed, "A resolver of \(T.entityName) could not read its objects: \(error)",
+                        entity: T.entityName)
                 }
             }
             return nil
@@ -121,7 +123,10 @@ public final class Resolver<T: Entity>: Sendable {
                 self?.state.withLock { _ = $0.signals.removeValue(forKey: ObjectIdentifier(signal)) }
             }
         } catch {
-            if !store.isClosed { Diagnostics.report("A resolver of \(T.entityName) cannot begin: \(error)") }
+            if !store.isClosed {
+                Diagnostics.report(
+                    .resolverFailed, "A resolver of \(T.entityName) cannot begin: \(error)", entity: T.entityName)
+            }
             return nil
         }
     }

@@ -13,27 +13,6 @@ protocol CheckedExpression: PredicateExpression {
     var operandsCanFail: Bool { get }
 }
 
-/// Why a part of a predicate has no value on an object.
-enum PredicateFailure: Error, CustomStringConvertible {
-    case overflow
-    case divisionByZero
-    case forcedNil
-    case indexOutOfBounds
-    case invertedRange
-    case failedCast
-
-    var description: String {
-        switch self {
-        case .overflow: "an arithmetic operation overflows"
-        case .divisionByZero: "it divides by zero"
-        case .forcedNil: "it unwraps nil"
-        case .indexOutOfBounds: "an index is out of bounds"
-        case .invertedRange: "a range ends before it begins"
-        case .failedCast: "a value is not of the type it is cast to"
-        }
-    }
-}
-
 extension PredicateExpression {
     func checkedValue(_ bindings: PredicateBindings) throws -> Output {
         if let checked = self as? any CheckedExpression, let value = try checked.checked(bindings) as? Output {

@@ -356,7 +356,8 @@ final class Engine: Sendable {
         #if DEBUG
             if let oldest = environment.oldestReader, oldest.age > Self.longReaderMilliseconds {
                 let place = oldest.origin.map { " It began at \($0.file):\($0.line)." } ?? ""
-                Diagnostics.report("A read transaction has been open for \(oldest.age) ms.\(place)")
+                Diagnostics.report(
+                    .longReader, "A read transaction has been open for \(oldest.age) ms.\(place)")
             }
         #endif
     }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A thread of the store's own that runs what it is given, one after the other, in order. Unlike a dispatch queue it cannot
+/// be held up by blocks of others that never return.
+///
+/// The thread is started by the first work and ends when the owner lets go of it, after what waits has run.
+///
+/// Mutable state, guarded by the core's `condition`: what waits, whether the thread has been started, whether it is to end.
+final class SerialThread: Sendable {
+    private let core: Core
+
+    init(name: String) { core = Core(name: name) }
+
+    deinit { core.stop() }
+
+    /// Runs `work` after all that was given before. Costs a lock and, when the thread is idle, waking it.
+    func async(_ work: @escaping @Sendable () -> Void) { core.add(work) }
+
+    /// Runs `work` there and waits for its end. Not to be called on the thread itself, which would wait for itself.
+    func sync(_ work: @escaping @Sendable () -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        core.add {
+            work()
+            done.signal()
+        }
+        done.wait()
+    }
+
+    /// Unchecked: the compiler cannot tell that `condition` is held wherever the rest is touched.
+    private final class Core: @unchecked Sendable {
+        private let name: String
+        private let condition = NSCondition()
+        private var waiting: [@Sendable () -> Void] = []
+        private var isStarted = false
+        private var isStopped = false
+
+        init(name: String) { self.name = name }
+
+        func add(_ work: @escaping @Sendable () -> Void) {
+            condition.withLock {
+                waiting.append(work)
+                if !isStarted {
+                    isStarted = true
+                    start()
+                }
+                condition.signal()
+            }
+        }
+
+        func stop() {
+            condition.withLock {
+                isStopped = true
+                condition.signal()
+            }
+        }
+
+        private func start() {
+            let thread = Thread { self.run() }
+            thread.name = name
+            thread.start()
+        }
+
+        private func run() {
+            while let work = next() {
+                for piece in work { piece() }
+            }
+        }
+
+        private func next() -> [@Sendable () -> Void]? {
+            condition.withLock {
+                while waiting.isEmpty {
+                    if isStopped { return nil }
+                    condition.wait()
+                }
+                defer { waiting = [] }
+                return waiting
+            }
+        }
+    }
+}

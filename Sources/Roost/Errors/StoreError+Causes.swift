@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RoostLMDB
+
+// MARK: From LMDB
+
+extension StoreError {
+    /// Whatever the layers below threw, as a `StoreError`; errors of the caller's own closures stay what they are.
+    static func wrapping(_ error: any Error, engine: Engine?) -> any Error {
+        switch error {
+        case let error as Environment.UseError:
+            switch error {
+            case .closed: storeClosed
+            case .nestedWrite: nestedWrite
+            case .lmdb(let error): StoreError(error, engine: engine)
+            }
+        case let error as LMDBError: StoreError(error, engine: engine)
+        default: error
+        }
+    }
+
+    init(_ error: LMDBError, engine: Engine?) {
+        let path = engine?.environment.directory
+        let call = "\(error.operation): \(error.message)"
+        if error.isMapFull {
+            let sizes = engine?.environment.sizes
+            var message = "The store is full: "
+            message += sizes.map { "\($0.used) of at most \($0.map) bytes are in use" } ?? "its map is used up"
+            if let oldest = engine?.environment.oldestReader, oldest.age > 1_000 {
+                message += ", and a reader that began \(oldest.age) ms ago keeps old pages"
+            }
+            message += ". Delete objects, or open it with a larger Store.Options.maximumSize."
+            self.init(.storeFull, message, cause: error.code, path: path)
+        } else if error.isTransactionFull {
+            self.init(
+                .transactionTooLarge,
+                "The transaction changes more pages than LMDB can hold at once (about 512 MiB): write in batches.",
+                cause: error.code, path: path)
+        } else if error.isReadersFull {
+            self.init(
+                .system, "All reader slots of the lock file are taken by other processes (\(call)).", cause: error.code,
+                path: path)
+        } else if error.isInvalidFile {
+            self.init(.damaged, "The store's file is damaged (\(call)).", cause: error.code, path: path)
+        } else {
+            self.init(systemError: error.code, doing: call, path: path)
+        }
+    }
+
+    init(_ error: Environment.OpenError, path: String) {
+        switch error {
+        case .lmdb(let error):
+            self.init(error, engine: nil)
+        case .system(let code, let path):
+            self.init(systemError: code, doing: "open: \(SystemCode.describe(code))", path: path)
+        case .optionsDiffer:
+            self.init(
+                .alreadyOpen, "\(path) is open in this process with other options: open it with the same ones.",
+                path: path)
+        case .linked:
+            self.init(
+                .alreadyOpen,
+                "The data file of \(path) has a second name (a hard or symbolic link), which would not share its lock: "
+                    + "remove it.",
+                path: path)
+        case .busy:
+            self.init(
+                .storeBusy,
+                "\(path) is being opened or closed by another thread, and this one is inside a transaction of it.",
+                path: path)
+        case .noAddressSpace(let tried):
+            self.init(
+                .system,
+                "The system grants no address space for the file's map (\(tried) bytes were asked for last): raise "
+                    + "`ulimit -v`, or set Store.Options.maximumSize or ROOST_MAP_SIZE.",
+                path: path)
+        }
+    }
+
+    init(_ finding: FileProbe.Finding, path: String) {
+        switch finding {
+        case .unreadable(let code):
+            self.init(systemError: code, doing: "read: \(SystemCode.describe(code))", path: path)
+        case .notLMDB:
+            self.init(
+                .notAStore, "\(path) is not a Roost store: its data file is empty or of another kind.", path: path)
+        case .otherVersion(let version):
+            self.init(
+                .newerFormat, "\(path) was written by another version of LMDB (data version \(version)).", path: path)
+        case .damaged(let what):
+            self.init(.damaged, "The data file of \(path) is damaged: \(what).", path: path)
+        }
+    }
+
+    init(systemError code: Int32, doing what: String, path: String?) {
+        let place = path.map { " at \($0)" } ?? ""
+        switch code {
+        case SystemCode.noSpace:
+            self.init(
+                .diskFull, "The disk is full\(place); nothing of the transaction happened (\(what)).", cause: code,
+                path: path)
+        case SystemCode.noAccess, SystemCode.notPermitted, SystemCode.readOnlyFileSystem:
+            self.init(
+                .permissionDenied,
+                "Not permitted\(place) (\(what)): the directory and its files must be readable and writable.",
+                cause: code, path: path)
+        case SystemCode.noEntry:
+            self.init(.notFound, "There is no store\(place).", cause: code, path: path)
+        default:
+            self.init(.system, "The system refused\(place): \(what).", cause: code, path: path)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RoostLMDB
+
+/// One secondary index of an open store.
+final class IndexState: Sendable {
+    struct Component: Sendable {
+        /// Position of the field in the record's layout.
+        let position: Int
+        let scalar: FieldType.Scalar
+        let isOptional: Bool
+    }
+
+    let number: Int
+    let database: Database
+    let databaseNumber: Int
+    let components: [Component]
+    let isEach: Bool
+    let textLimit: Int
+    /// As `explain` and the tool print it: `City(country, population)`.
+    let name: String
+
+    init(
+        number: Int, database: Database, databaseNumber: Int, components: [Component], isEach: Bool, textLimit: Int,
+        entityName: String,
+        fieldNames: [String]
+    ) {
+        self.number = number
+        self.database = database
+        self.databaseNumber = databaseNumber
+        self.components = components
+        self.isEach = isEach
+        self.textLimit = textLimit
+        name = "\(entityName)(\(isEach ? "each " : "")\(fieldNames.joined(separator: ", ")))"
+    }
+
+    /// Whether a key of this index can be cut, so that its order is not the values' order.
+    var hasVaryingComponent: Bool { components.contains { $0.scalar.keyWidth == 0 } }
+}
