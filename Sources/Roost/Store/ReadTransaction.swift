@@ -54,6 +54,10 @@ public struct SnapshotContext {
         try store.binding(type, name())
     }
 
+    /// How many records are found before the first of them is decoded: enough to hide the memory's delay, few enough to stay
+    /// in the fastest cache.
+    @usableFromInline var idsAhead: Int { 32 }
+
     /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).
     @usableFromInline
     func record(_ handle: EntityHandle, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
@@ -86,11 +90,24 @@ extension SnapshotReading where Self: ~Copyable {
         let handle = try context.handle(ObjectIdentifier(type), T.entityName)
         var objects: [T] = []
         objects.reserveCapacity(ids.underestimatedCount)
-        for id in ids {
-            try id.withKey { key in
-                guard let record = try context.record(handle, key) else { return }
-                objects.append(try T.decoded(key: key, record: record, handle: handle))
+        // A run of records is found first and then decoded, so that the memory's delays overlap.
+        try withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: context.idsAhead) { records in
+            var found: [T.ID] = []
+            found.reserveCapacity(records.count)
+            func decodeFound() throws {
+                for (index, id) in found.enumerated() {
+                    objects.append(
+                        try id.withKey { key in try T.decoded(key: key, record: records[index], handle: handle) })
+                }
+                found.removeAll(keepingCapacity: true)
             }
+            for id in ids {
+                guard let record = try id.withKey({ key in try context.record(handle, key) }) else { continue }
+                (records.baseAddress.unsafelyUnwrapped + found.count).initialize(to: record)
+                found.append(id)
+                if found.count == records.count { try decodeFound() }
+            }
+            try decodeFound()
         }
         return objects
     }
