@@ -50,7 +50,8 @@ enum Operation: String, CaseIterable, Hashable {
     var openingBar: Double? {
         switch self {
         case .insertSeqBulk: nil
-        case .getRandom, .batchGet: 1.5
+        case .getRandom: 1.35
+        case .batchGet: 1.45
         case .getRandomTxn, .top: 1.8
         case .scanAll: 2.5
         }
