@@ -47,7 +47,53 @@ struct Tool {
             of: process, URL(fileURLWithPath: "/bin/sh"), ["-c", line])
     }
 
-    private static func run(
+    /// What a line of the shell writes to its standard output and error, in which `$ROOST` is the program.
+    static func shellOutput(_ line: String) async throws -> Run {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roost-run-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func text(_ name: String) throws -> String {
+            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+        }
+        let status = try await shell("{ \(line)\n} >'\(folder.path)/output' 2>'\(folder.path)/errors'")
+        return Run(status: status, output: try text("output"), errors: try text("errors"))
+    }
+
+    /// What the program writes into a terminal.
+    static func onTerminal(_ arguments: String...) async throws -> String {
+        let (terminal, name) = try pseudoTerminal()
+        let side = open(name, O_RDWR | O_NOCTTY)
+        guard side >= 0 else { throw Failure("no terminal") }
+        defer { close(terminal) }
+        // Its side stays open until the program has ended; what it wrote waits in the terminal, a few kilobytes at most.
+        let handle = FileHandle(fileDescriptor: side, closeOnDealloc: false)
+        _ = try await run(executable(), arguments, output: handle, errors: handle)
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(terminal, &bytes, bytes.count)
+        close(side)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
+    }
+
+    /// A new terminal, and the path of the side that a program writes to.
+    private static func pseudoTerminal() throws -> (terminal: Int32, path: String) {
+        let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        guard terminal >= 0 else { throw Failure("no terminal") }
+        #if os(Linux)
+            // The C module lacks `unlockpt` and `ptsname`: TIOCSPTLCK and TIOCGPTN are what they do.
+            var (unlocked, number) = (Int32(0), Int32(0))
+            guard ioctl(terminal, 0x4004_5431, &unlocked) == 0, ioctl(terminal, 0x8004_5430, &number) == 0 else {
+                throw Failure("no terminal")
+            }
+            return (terminal, "/dev/pts/\(number)")
+        #else
+            guard grantpt(terminal) == 0, unlockpt(terminal) == 0, let name = ptsname(terminal) else {
+                throw Failure("no terminal")
+            }
+            return (terminal, String(cString: name))
+        #endif
+    }
+
+    static func run(
         _ executable: URL, _ arguments: [String], output: FileHandle, errors: FileHandle
     ) async throws -> Int32 {
         let process = Process()
@@ -72,7 +118,7 @@ struct Tool {
     }
 
     /// The program in the folder of the test products, which is one of those above what this process runs.
-    private static func executable() throws -> URL {
+    static func executable() throws -> URL {
         for start in [Bundle.main.executablePath].compactMap({ $0 }) + CommandLine.arguments + loadedImages()
         where start.hasPrefix("/") {
             var folder = URL(fileURLWithPath: start).resolvingSymlinksInPath()

@@ -43,7 +43,9 @@ struct QueryReport {
         if request.explains {
             // What the standard output got must stay in front of this on a terminal.
             try output.flush()
-            FileHandle.standardError.write(Data("\(explanation)\n".utf8))
+            let errors = Output(descriptor: STDERR_FILENO)
+            try errors.write("\(explanation)\n")
+            try errors.flush()
         }
     }
 }

@@ -7,8 +7,8 @@ import Roost
 @main
 enum RoostTool {
     static func main() {
-        // A reader of our output that goes away is noticed by the write itself.
-        signal(SIGPIPE, SIG_IGN)
+        Output.reserveStandardDescriptors()
+        Output.ignoreSignals()
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 
@@ -21,8 +21,8 @@ enum RoostTool {
     }
 
     private static func run(_ arguments: [String]) -> ExitCode {
+        let output = Output(descriptor: STDOUT_FILENO)
         do {
-            let output = Output(descriptor: STDOUT_FILENO)
             switch try Command(arguments) {
             case .help(let topic): try output.write(Help.text(topic))
             case .version:
@@ -39,6 +39,8 @@ enum RoostTool {
         } catch let error as Command.UsageError {
             return report(error.message, .usage)
         } catch let error as StoreError {
+            // What was read before it failed.
+            try? output.flush()
             let isUsage = [.unknownEntity, .unknownField, .invalidValue].contains(error.code)
             return report(error.description, isUsage ? .usage : .failure)
         } catch {
@@ -46,9 +48,11 @@ enum RoostTool {
         }
     }
 
-    /// Always one line, whatever names and values it quotes.
+    /// Always one line, whatever names and values it quotes. Where it cannot be written, the exit code is what tells.
     private static func report(_ message: String, _ code: ExitCode) -> ExitCode {
-        FileHandle.standardError.write(Data("roost: \(CellText.escaped(message))\n".utf8))
+        let errors = Output(descriptor: STDERR_FILENO)
+        try? errors.write("roost: \(CellText.escaped(message))\n")
+        try? errors.flush()
         return code
     }
 }
