@@ -282,26 +282,32 @@ package final class Environment: @unchecked Sendable {
     package var oldestReader: (age: UInt64, snapshotID: Int, origin: ReaderOrigin?)? { pool.oldest() }
 
     /// How many commits the oldest reader of any process lags behind; nil when nobody reads.
-    package var oldestReaderLag: Int? {
-        final class Lines { var oldest: Int? }
+    package var oldestReaderLag: Int? { readers { _ in true }?.oldestLag }
+
+    /// What readers of other processes hold: how many slots, and how many commits the oldest that reads lags behind, nil
+    /// when none does. Nil once closed.
+    package var otherReaders: (slots: Int, oldestLag: Int?)? { readers { $0 != getpid() } }
+
+    private func readers(of isCounted: (pid_t) -> Bool) -> (slots: Int, oldestLag: Int?)? {
+        final class Lines { var texts: [String] = [] }
         let lines = Lines()
         let context = Unmanaged.passUnretained(lines).toOpaque()
-        // The only account that LMDB gives of other processes' readers is text: "    pid thread txnid".
         return whileOpen { handle in
             _ = mdb_reader_list(
                 handle,
                 { text, context in
                     guard let text, let context else { return 0 }
-                    let columns = String(cString: text).split(whereSeparator: \.isWhitespace)
-                    if columns.count == 3, let snapshot = Int(columns[2]) {
-                        let lines = Unmanaged<Lines>.fromOpaque(context).takeUnretainedValue()
-                        lines.oldest = min(lines.oldest ?? snapshot, snapshot)
-                    }
+                    Unmanaged<Lines>.fromOpaque(context).takeUnretainedValue().texts.append(String(cString: text))
                     return 0
                 }, context)
+            // The only account that LMDB gives of other processes' readers is text: "    pid thread txnid", of which the
+            // last is "-" between reads.
+            let readers = lines.texts.map { $0.split(whereSeparator: \.isWhitespace) }
+                .filter { $0.count == 3 && pid_t($0[0]).map(isCounted) == true }
             var info = MDB_envinfo()
             mdb_env_info(handle, &info)
-            return lines.oldest.map { Int(info.me_last_txnid) - $0 }
+            let oldest = readers.compactMap { Int($0[2]) }.min()
+            return (readers.count, oldest.map { max(0, Int(info.me_last_txnid) - $0) })
         }
     }
 

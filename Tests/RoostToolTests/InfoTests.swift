@@ -30,10 +30,32 @@ import Testing
         #expect(json["sequence"] as? Int == 1)
         #expect(UUID(uuidString: json["storeID"] as? String ?? "") != nil)
         #expect(json["oldestReaderLag"] is NSNull)
+        #expect((json["readerSlots"] as? [String: Int])?["limit"] ?? 0 > 100)
         let types = try #require(json["types"] as? [[String: Any]])
         #expect(types.map { $0["name"] as? String } == ["Specimen", "Keeper"])
         #expect(types.map { $0["objects"] as? Int } == [4, 2])
         #expect((types[0]["indexes"] as? [[String: Any]])?.count == 4)
+    }
+
+    /// The tool's own transaction is none of the readers that somebody asks for.
+    @Test func theToolCountedItselfAmongTheReaders() async throws {
+        let specimens = try SpecimenStore()
+        defer { specimens.remove() }
+        func used() async throws -> Int? {
+            let run = try await Tool.run("info", specimens.path, "--json")
+            let json = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+            return (json?["readerSlots"] as? [String: Int])?["used"]
+        }
+        #expect(try await used() == 0)
+        let store = try await Store.open(at: specimens.url, entities: Keeper.self)
+        let before = try #require(try await used())
+        let reader = OpenReader(store)
+        await reader.begin()
+        #expect(try await used() == max(before, 1))
+        reader.end()
+        try store.close()
+        let run = try await Tool.run("info", specimens.path)
+        #expect(run.output.contains("other processes hold 0 of ") && run.output.contains("; nobody reads"))
     }
 
     @Test func readsAStoreThatIsInUse() async throws {

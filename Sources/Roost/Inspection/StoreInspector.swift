@@ -140,8 +140,8 @@ package final class StoreInspector: Sendable {
     package func summary() throws -> StoreSummary {
         let catalog = engine.catalog
         let states = engine.allStates
-        // Asked before the snapshot is taken, so that it is not our own reader.
-        let lag = engine.environment.oldestReaderLag
+        let readers = engine.environment.otherReaders
+        let slots = engine.environment.readerSlots?.limit ?? 0
         return try reading { transaction in
             let sizes = engine.environment.sizes
             var info = stat()
@@ -152,7 +152,7 @@ package final class StoreInspector: Sendable {
                 history: try engine.history.bounds(in: transaction),
                 pageSize: try transaction.statistics(of: engine.main.database).pageSize,
                 fileSize: hasInfo ? Int(info.st_size) : 0, usedBytes: sizes?.used ?? 0, mapSize: sizes?.map ?? 0,
-                readerSlots: engine.environment.readerSlots ?? (0, 0), oldestReaderLag: lag,
+                readerSlots: (readers?.slots ?? 0, slots), oldestReaderLag: readers?.oldestLag,
                 entities: try catalog.entities.compactMap { entity in
                     try states.first { $0.name == entity.name }.map { try summary(entity, $0, transaction) }
                 })

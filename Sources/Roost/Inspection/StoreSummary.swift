@@ -57,8 +57,9 @@ package struct StoreSummary: Sendable {
     package let usedBytes: Int
     /// Address space that this process maps the file into: what the file may grow to.
     package let mapSize: Int
+    /// Reader slots in the lock file that other processes hold, and how many there are.
     package let readerSlots: (used: Int, limit: Int)
-    /// Commits that the oldest reader of any process lags behind; nil when nobody reads.
+    /// Commits that the oldest reader of another process lags behind; nil when none reads.
     package let oldestReaderLag: Int?
     package let entities: [Entity]
 }
