@@ -25,7 +25,7 @@ import Roost
     ]
 }
 
-@Entity struct Keeper {
+@Entity struct Keeper: Codable {
     var id: String
     var name: String
 }

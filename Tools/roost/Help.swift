@@ -21,23 +21,32 @@ enum Help {
           roost info --help, roost query --help
           roost --version
 
-        PATH is the store's directory. Exit codes: 0 done, 1 the store cannot be read, 2 a mistake in the command
-        (options, type, field or value). Errors are one line on the standard error stream.
+        PATH is the store's directory. Errors are one line on the standard error stream, if there is one.
+
+        exit codes:
+          0   done; also when whoever read the output has closed the pipe
+          1   the store cannot be read, or the output cannot be written: a full disk, a closed stream
+          2   a mistake in the command: options, type, field or value
 
         """
 
     private static let info = """
         usage: roost info PATH [--json]
 
-        Prints the store's ID, format, commits, sizes and readers, and for each type its fields, objects, record
-        layouts and indexes.
+        Prints the store's ID, format, commits, sizes and the readers of other processes, and for each type its
+        fields, objects, record layouts and indexes.
 
         """
 
     private static let query = """
         usage: roost query PATH TYPE [OPTION …]
 
-        Prints the objects of a type as a table; long values are shortened on a terminal only.
+        Prints the objects of a type as a table. Columns are as wide as the first 1,000 rows need, at most 60
+        characters; on a terminal a value is cut after 40, elsewhere a longer one is whole and runs over. Controls
+        and characters that cannot be seen are shown as \\n or \\u{202e}.
+
+        Rows are printed while they are read, from one state of the store. As long as the output is not taken, the
+        file cannot use the pages of that state again.
 
           --where FIELD=VALUE   only objects whose field has the value; also != < <= > >= and ^= (starts with).
                                 Given more than once, all must hold. For an array = means: has this element.
@@ -49,15 +58,25 @@ enum Help {
           --json                one array of objects, one object a line, fields in their order; with --explain the
                                 explanation goes to the standard error stream
 
-        Values, as they are read and printed:
+        Values, as a table shows them and a condition takes them:
           text      as it is
           null      a missing value, where the field may miss one
-          integers  42, -7; exact in JSON, too
-          floats    1.5, 1e-3, inf, -inf, nan (which equals nothing); in JSON inf and nan are strings
+          integers  42, -7
+          floats    1.5, 1e-3, inf, -inf, nan (which equals nothing)
           bool      true, false
           uuid      E621E1F8-C36C-495A-93FC-0C247A3E6E5F
-          date      2024-05-31, 2024-05-31T18:30:00.25Z, 2024-05-31T20:30:00+02:00; without a zone it is UTC
+          date      2024-05-31, 2024-05-31T18:30:00.25Z, 2024-05-31T20:30:00+02:00; without a zone it is UTC.
+                    @ and seconds since 2001-01-01 UTC, where no four-digit year or no fraction of 20 digits
+                    says it: @1e-310, @1e+15, @-inf, @nan
           data      hexadecimal digits, two a byte
+          arrays    as in JSON; a condition takes one element
+
+        With --json, as Swift's JSONEncoder writes them, but for dates:
+          integers  all their digits; some readers round those beyond 2^53
+          floats    numbers; "inf", "-inf" and "nan" are strings (convertFromString of JSONDecoder)
+          uuid      a string
+          date      a string, spelled as above in UTC: .iso8601 of JSONDecoder reads those of whole seconds
+          data      a string in base64
 
         """
 }

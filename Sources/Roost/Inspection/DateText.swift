@@ -16,6 +16,7 @@ package enum DateText {
     /// `2024-05-31T18:30:00.25Z` for seconds since the reference date. What no year of four digits holds is printed as the
     /// seconds themselves, after `@`.
     package static func text(_ seconds: Double) -> String {
+        if seconds.isNaN { return "@nan" }
         guard let (whole, fraction) = split(seconds) else { return "@\(seconds)" }
         let (day, time) = divided(whole, by: secondsOfDay)
         guard let (year, month, dayOfMonth) = civil(day) else { return "@\(seconds)" }
