@@ -2,16 +2,17 @@
 
 /// Text made fit for one line of a terminal.
 enum CellText {
-    /// Line breaks and control characters as escapes: a value must not move the cursor, nor end a row.
+    /// Line breaks, controls and what cannot be seen as escapes: a value must not move the cursor, end a row, turn the
+    /// direction of what follows it, or look like another value.
     static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        guard text.unicodeScalars.contains(where: \.isEscaped) else { return text }
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\n": result.append(contentsOf: "\\n".unicodeScalars)
             case "\r": result.append(contentsOf: "\\r".unicodeScalars)
             case "\t": result.append(contentsOf: "\\t".unicodeScalars)
-            case _ where isControl(scalar):
+            case _ where scalar.isEscaped:
                 result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
             default: result.append(scalar)
             }
@@ -19,15 +20,15 @@ enum CellText {
         return String(result)
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: true
-        default: false
+    /// Columns that a terminal gives the text; beyond `limit` it is not measured.
+    static func width(_ text: String, upTo limit: Int) -> Int {
+        var width = 0
+        for character in text {
+            width += Self.width(character)
+            if width > limit { break }
         }
+        return width
     }
-
-    /// Columns that a terminal gives the text.
-    static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
     private static func width(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
@@ -41,16 +42,41 @@ enum CellText {
         }
     }
 
-    /// The text within `limit` columns, its end replaced by an ellipsis where it is longer.
+    /// The text, escaped, within `limit` columns, its end replaced by an ellipsis where it is longer.
     static func shortened(_ text: String, to limit: Int) -> String {
-        guard width(text) > limit else { return text }
+        // A character may have any number of marks. Nobody reads more of them than this.
+        let part = text.unicodeScalars.prefix(8 * limit)
+        let isWhole = part.endIndex == text.unicodeScalars.endIndex
+        let escaped = escaped(String(String.UnicodeScalarView(part)))
+        if isWhole && width(escaped, upTo: limit) <= limit { return escaped }
         var result = ""
         var used = 1
-        for character in text {
+        for character in escaped {
             used += width(character)
             if used > limit { break }
             result.append(character)
         }
         return result + "…"
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is shown as an escape: it does something to a terminal, or nothing is seen of it.
+    var isEscaped: Bool {
+        if value < 0x7F { return value < 0x20 }
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: return true
+        // Marks of direction, joiners, tags; but a sign that encloses the digits behind it is seen.
+        case .format: return !isPrependedSign
+        default: return properties.isDefaultIgnorableCodePoint && !properties.isVariationSelector
+        }
+    }
+
+    /// The format characters that are visible (Unicode's Prepended_Concatenation_Mark).
+    private var isPrependedSign: Bool {
+        switch value {
+        case 0x600...0x605, 0x6DD, 0x70F, 0x890...0x891, 0x8E2, 0x110BD, 0x110CD: true
+        default: false
+        }
     }
 }

@@ -20,11 +20,11 @@ struct InfoReport {
     private func write(_ summary: StoreSummary, to output: Output) throws(Output.Failure) {
         let history = summary.history.map { "commits \($0.lowerBound) to \($0.upperBound)" } ?? "none"
         let readers =
-            "\(summary.readerSlots.used) of \(summary.readerSlots.limit) slots were in use; "
+            "other processes hold \(summary.readerSlots.used) of \(summary.readerSlots.limit) slots; "
             + (summary.oldestReaderLag.map { "the oldest reader lags \($0) commits behind" } ?? "nobody reads")
         let lines = [
             ("store", CellText.escaped(summary.path)), ("store ID", summary.storeID.uuidString),
-            ("format", "\(summary.formatVersion)"), ("Unicode", summary.unicodeVersion),
+            ("format", "\(summary.formatVersion)"), ("Unicode", CellText.escaped(summary.unicodeVersion)),
             ("last commit", "\(summary.sequence)"), ("history", history),
             ("page size", Self.bytes(summary.pageSize)), ("file size", Self.bytes(summary.fileSize)),
             ("used", Self.bytes(summary.usedBytes)), ("map size", Self.bytes(summary.mapSize)),
@@ -41,23 +41,25 @@ struct InfoReport {
         try output.write(
             "\n\(CellText.escaped(entity.name)) (type \(entity.number)): \(entity.records.entries) \(objects), "
                 + "\(entity.records.pages) pages, depth \(entity.records.depth)\n")
-        var fields = Table(["field", "type", "references"], isShortened: false)
+        var fields = Table(["field", "type", "references"], isShortened: false, indent: "  ", to: output)
         for field in entity.fields {
-            fields.add([(field.name, false), (field.type, false), (field.references ?? "", false)])
+            try fields.add([(field.name, false), (field.type, false), (field.references ?? "", false)])
         }
-        try fields.write(to: output, indent: "  ")
+        try fields.finish()
         for layout in entity.layouts {
             let mark = layout.isCurrent ? " (current)" : ""
-            try output.write("  layout \(layout.number)\(mark): \(layout.fields.joined(separator: ", "))\n")
+            let names = CellText.escaped(layout.fields.joined(separator: ", "))
+            try output.write("  layout \(layout.number)\(mark): \(names)\n")
         }
         guard !entity.indexes.isEmpty else { return }
         try output.write("\n")
-        var indexes = Table(["index", "entries", "pages", "depth", "cut keys"], isShortened: false)
+        let titles = ["index", "entries", "pages", "depth", "cut keys"]
+        var indexes = Table(titles, isShortened: false, indent: "  ", to: output)
         for index in entity.indexes {
             let numbers = ["\(index.tree.entries)", "\(index.tree.pages)", "\(index.tree.depth)", "\(index.cutKeys)"]
-            indexes.add([(index.name, false)] + numbers.map { ($0, true) })
+            try indexes.add([(index.name, false)] + numbers.map { ($0, true) })
         }
-        try indexes.write(to: output, indent: "  ")
+        try indexes.finish()
     }
 
     /// `1 TiB`, `12.5 MiB (13107200 bytes)`: round sizes in one unit, others exactly as well.

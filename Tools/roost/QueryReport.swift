@@ -3,7 +3,7 @@
 import Foundation
 import Roost
 
-/// `roost query`.
+/// `roost query`. Rows are written as they are read, so that any number of them passes through.
 struct QueryReport {
     let request: Command.Query
 
@@ -19,19 +19,17 @@ struct QueryReport {
         }
     }
 
-    /// The rows are gathered first: the columns' widths depend on all of them, and the snapshot is then gone before
-    /// someone pages through the output.
     private func writeTable(_ inspector: StoreInspector, _ names: [String], to output: Output) throws {
-        var table = Table(names, isShortened: output.isTerminal)
+        var table = Table(names, isShortened: output.isTerminal, to: output)
         let explanation = try inspector.forEachRow(request.query) { row in
-            table.add(row.map { ($0.text, $0.isNumber) })
+            try table.add(row.map { ($0.text, $0.isNumber) })
         }
-        try table.write(to: output)
+        try table.finish()
         try output.write("(\(explanation.rows) \(explanation.rows == 1 ? "object" : "objects"))\n")
-        if request.explains { try output.write("\n\(explanation)\n") }
+        if request.explains { try output.write("\n\(text(of: explanation))\n") }
     }
 
-    /// One object a line, written as it is read, so that any number of them passes through.
+    /// One object a line.
     private func writeJSON(_ inspector: StoreInspector, _ names: [String], to output: Output) throws {
         var isFirst = true
         let explanation = try inspector.forEachRow(request.query) { row in
@@ -44,8 +42,13 @@ struct QueryReport {
             // What the standard output got must stay in front of this on a terminal.
             try output.flush()
             let errors = Output(descriptor: STDERR_FILENO)
-            try errors.write("\(explanation)\n")
+            try errors.write("\(text(of: explanation))\n")
             try errors.flush()
         }
+    }
+
+    /// Several lines, with names from the store in them.
+    private func text(of explanation: Explanation) -> String {
+        "\(explanation)".split(separator: "\n").map { CellText.escaped(String($0)) }.joined(separator: "\n")
     }
 }
