@@ -57,6 +57,8 @@ public struct StoreError: Error, Sendable {
         public static let idsExhausted = Code(rawValue: "idsExhausted")
         /// A predicate failed on an object: an overflow, a division by zero, a forced unwrap of nil.
         public static let predicateFailed = Code(rawValue: "predicateFailed")
+        /// A predicate has more parts than a fetch takes: 50,000.
+        public static let predicateTooLarge = Code(rawValue: "predicateTooLarge")
         /// The store has reached its maximum size.
         public static let storeFull = Code(rawValue: "storeFull")
         /// The disk is full.

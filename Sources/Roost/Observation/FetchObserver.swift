@@ -72,7 +72,7 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
 
         private mutating func begin() throws -> ScopedObservation {
             let binding = try store.binding(of: T.self)
-            let filter = observer.request.predicate.map { Lowering.filter($0, binding) } ?? .constant(true)
+            let filter = try observer.request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
             let judge = CommitJudge(state: binding.state, filter: filter)
             let observation = try Observation(store: store, wantsImages: true) { judge.touches($0) }
             iterationHasBegun = true

@@ -49,8 +49,8 @@ struct Planner {
     }
 
     @usableFromInline
-    mutating func restrict<T: Entity>(to predicate: Predicate<T>, _ binding: EntityBinding) {
-        filter = Lowering.filter(predicate, binding)
+    mutating func restrict<T: Entity>(to predicate: Predicate<T>, _ binding: EntityBinding) throws {
+        filter = try Lowering.filter(predicate, binding)
     }
 
     /// The next sort criterion; without a key path, one that needs the objects.

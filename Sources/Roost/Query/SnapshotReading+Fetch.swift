@@ -72,7 +72,7 @@ extension SnapshotContext {
     func planner<T: Entity>(_ request: FetchDescriptor<T>) throws -> Planner {
         let binding = try binding(ObjectIdentifier(T.self), T.entityName)
         var planner = Planner(self, binding, limit: request.fetchLimit, offset: request.fetchOffset)
-        if let predicate = request.predicate { planner.restrict(to: predicate, binding) }
+        if let predicate = request.predicate { try planner.restrict(to: predicate, binding) }
         for descriptor in request.sortBy {
             planner.sort(by: descriptor.plainKeyPath, descending: descriptor.order == .reverse, binding)
         }

@@ -72,7 +72,7 @@ struct FetchObserverTests {
     /// Counts what the observer's judge lets through, with no iterator that would fetch.
     private func touchCounter(_ request: FetchDescriptor<Town>) throws -> TouchCounter {
         let binding = try store.binding(of: Town.self)
-        let filter = request.predicate.map { Lowering.filter($0, binding) } ?? .constant(true)
+        let filter = try request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
         let counter = TouchCounter(CommitJudge(state: binding.state, filter: filter), store.engine.bus)
         store.engine.subscribe(counter)
         return counter

@@ -46,7 +46,8 @@ final class Lowering<T: Entity>: LoweringContext {
         variable = predicate.variable
     }
 
-    static func filter(_ predicate: Predicate<T>, _ binding: EntityBinding) -> Filter {
+    /// Throws `predicateTooLarge`.
+    static func filter(_ predicate: Predicate<T>, _ binding: EntityBinding) throws -> Filter {
         Lowering(predicate, binding).condition(predicate.expression)
     }
 
