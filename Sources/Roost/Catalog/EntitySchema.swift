@@ -85,7 +85,7 @@ struct EntitySchema: Equatable, Sendable {
 
 extension Catalog {
     /// Adds an entity that the catalog does not know; throws when it knows it otherwise. Returns whether it changed.
-    mutating func adopt(_ schema: EntitySchema) throws(StoreError) -> Bool {
+    mutating func register(_ schema: EntitySchema) throws(StoreError) -> Bool {
         if let known = entity(named: schema.name) {
             try known.verify(schema)
             return false

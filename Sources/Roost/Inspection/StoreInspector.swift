@@ -30,12 +30,12 @@ package final class StoreInspector: Sendable {
     /// Reads the catalog from the file without LMDB.
     private static func catalog(at path: String) throws -> Catalog {
         try verifyPlace(path)
-        try Engine.inspect(path)
+        try StoreFile.inspect(path)
         var attempt = 0
         while true {
-            let found = try Engine.probing(path) { try FileProbe.value(of: MainDatabase.Key.catalog.bytes, in: $0) }
+            let found = try StoreFile.probing(path) { try FileProbe.value(of: MainDatabase.Key.catalog.bytes, in: $0) }
             guard let bytes = found else {
-                guard try Engine.probing(path, { try FileProbe.firstEntry(of: $0) }) != nil else {
+                guard try StoreFile.probing(path, { try FileProbe.firstEntry(of: $0) }) != nil else {
                     throw StoreError(.notAStore, "\(path) is not a Roost store: its file is empty.", path: path)
                 }
                 throw StoreError(.damaged, "The catalog of \(path) is missing.", path: path)
@@ -75,7 +75,7 @@ package final class StoreInspector: Sendable {
     private func reading<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
         do {
             return try engine.environment.read { transaction in
-                try engine.verifyGeneration(transaction)
+                try engine.schema.verify(transaction)
                 return try body(transaction)
             }
         } catch {
@@ -84,8 +84,8 @@ package final class StoreInspector: Sendable {
     }
 
     private func state(of query: InspectionQuery) throws -> EntityState {
-        let entity = try engine.catalog.entity(of: query, path: path)
-        guard let state = engine.allStates.first(where: { $0.name == entity.name }) else {
+        let entity = try engine.schema.catalog.entity(of: query, path: path)
+        guard let state = engine.schema.states.first(where: { $0.name == entity.name }) else {
             throw StoreError.unknownEntity(entity.name)
         }
         return state
@@ -138,8 +138,8 @@ package final class StoreInspector: Sendable {
     // MARK: Summary
 
     package func summary() throws -> StoreSummary {
-        let catalog = engine.catalog
-        let states = engine.allStates
+        let catalog = engine.schema.catalog
+        let states = engine.schema.states
         let readers = engine.environment.otherReaders
         let slots = engine.environment.readerSlots?.limit ?? 0
         return try reading { transaction in

@@ -29,7 +29,7 @@ extension Store {
         try verifyOpen()
         do {
             let lease = try engine.environment.beginRead(origin: ReaderOrigin(file: file, line: line))
-            try engine.verifyGeneration(lease.transaction)
+            try engine.schema.verify(lease.transaction)
             return ReadTransaction(store: self, lease: lease)
         } catch {
             throw StoreError.wrapping(error, engine: engine)

@@ -102,16 +102,16 @@ import Testing
             let path = folder + "/S.roost"
             let first = try Store.open(path, Base.Plan.self)
             try first.write { tx in try tx.insert(Base.Plan(id: 1, name: "a", size: nil, owner: Ref("x"))) }
-            let catalog = first.engine.catalog
+            let catalog = first.engine.schema.catalog
             try first.close()
             for _ in 0..<3 {
                 let again = try Store.open(path, Base.Plan.self)
-                #expect(again.engine.catalog == catalog)
+                #expect(again.engine.schema.catalog == catalog)
                 #expect(try again.get(Base.Plan.self, id: 1)?.owner.id == "x")
                 try again.close()
             }
             let reordered = try Store.open(path, SameOtherwiseWritten.Plan.self)
-            #expect(reordered.engine.catalog == catalog)
+            #expect(reordered.engine.schema.catalog == catalog)
             try reordered.close()
         }
     }
@@ -170,18 +170,18 @@ import Testing
                 try tx.insert(Storage.Note(id: 1, text: "a"))
                 try tx.insert(Storage.Label(id: "x", rank: 4))
             }
-            let catalog = both.engine.catalog
+            let catalog = both.engine.schema.catalog
             try both.close()
             let one = try Store.open(path, Storage.Note.self)
-            #expect(one.engine.catalog == catalog)
+            #expect(one.engine.schema.catalog == catalog)
             try one.write { tx in try tx.insert(Storage.Note(id: 2, text: "b")) }
             try one.close()
             let again = try Store.open(path, Storage.Label.self, Base.Plan.self)
             #expect(try again.get(Storage.Label.self, id: "x")?.rank == 4)
             let byRank = FetchDescriptor<Storage.Label>(predicate: #Predicate { $0.rank == 4 })
             #expect(try again.ids(byRank) == ["x"])
-            #expect(again.engine.catalog.entities.map(\.name) == ["Note", "Label", "Plan"])
-            let databases = again.engine.catalog.entities.flatMap { [$0.database] + $0.indexes.map(\.database) }
+            #expect(again.engine.schema.catalog.entities.map(\.name) == ["Note", "Label", "Plan"])
+            let databases = again.engine.schema.catalog.entities.flatMap { [$0.database] + $0.indexes.map(\.database) }
             #expect(Set(databases).count == databases.count)
             try again.close()
         }
@@ -231,7 +231,7 @@ import Testing
                 #expect(error?.code == .invalidSchema, "\(type): \(error as Any)")
                 #expect(error?.place.entity == type.entityName)
                 let store = try Store.open(folder + "/S.roost", Storage.Note.self)
-                #expect(store.engine.catalog.entities.map(\.name) == ["Note"])
+                #expect(store.engine.schema.catalog.entities.map(\.name) == ["Note"])
                 try store.close()
             }
         }
@@ -244,7 +244,7 @@ import Testing
             let path = folder + "/S.roost"
             let store = try Store.open(path, Base.Plan.self)
             try store.write { tx in try tx.insert(Base.Plan(id: 1, name: "a", size: 2, owner: Ref("x"))) }
-            let healthy = try store.engine.catalog.encoded()
+            let healthy = try store.engine.schema.catalog.encoded()
             try store.close()
             let text = String(decoding: healthy[4...], as: UTF8.self)
             let numbers = ["-1", "0", "1", "2", "99", "70000", "9223372036854775807", "-9223372036854775808"]

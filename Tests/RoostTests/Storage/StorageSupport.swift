@@ -61,7 +61,7 @@ extension Store {
     }
 
     func state(_ name: String) throws -> EntityState {
-        guard let state = engine.allStates.first(where: { $0.name == name }) else {
+        guard let state = engine.schema.states.first(where: { $0.name == name }) else {
             throw StoreError.unknownEntity(name)
         }
         return state

@@ -107,7 +107,7 @@ import Testing
                 let error = failure(of: { try Store.open(path, Storage.Label.self, OtherText.Note.self) })
                 #expect(code(error) == .schemaMismatch)
             }
-            #expect(first.engine.catalog.entity(named: "Label") == nil)
+            #expect(first.engine.schema.catalog.entity(named: "Label") == nil)
             let second = try Store.open(path, Storage.Label.self, Storage.Note.self)
             try second.write { tx in
                 try tx.insert(Storage.Label(id: "x", rank: 1))
