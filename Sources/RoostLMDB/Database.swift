@@ -20,6 +20,34 @@ package struct Database: Sendable, Equatable {
 
     let handle: UInt32
     package let role: Role
+    /// Nil for the main database, and for names that are too long to be a store's.
+    let name: Name?
+
+    init(handle: UInt32, role: Role, name: String?) {
+        self.handle = handle
+        self.role = role
+        self.name = name.flatMap { Name($0) }
+    }
+
+    /// At most 16 bytes, in the handle itself: a String would be counted with each copy.
+    struct Name: Sendable, Equatable {
+        private let first: UInt64
+        private let second: UInt64
+        private let count: Int
+
+        init?(_ text: String) {
+            let bytes = Array(text.utf8)
+            guard bytes.count <= 16 else { return nil }
+            func word(_ part: ArraySlice<UInt8>) -> UInt64 { part.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+            first = word(bytes.prefix(8)).littleEndian
+            second = word(bytes.dropFirst(8)).littleEndian
+            count = bytes.count
+        }
+
+        func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+            Swift.withUnsafeBytes(of: (first, second)) { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+    }
 }
 
 /// Size and shape of one database, as LMDB keeps them.

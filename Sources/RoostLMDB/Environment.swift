@@ -222,7 +222,7 @@ package final class Environment: @unchecked Sendable {
                 continue
             }
             try check(code, "mdb_dbi_open")
-            opened.append(Database(handle: handle, role: role))
+            opened.append(Database(handle: handle, role: role, name: name))
         }
         return opened
     }

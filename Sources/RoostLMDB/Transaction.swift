@@ -24,6 +24,7 @@ package final class Transaction {
 
     /// Only a pooled reader has one.
     private let locations: LocationCache?
+    private let pages: UnsafeMutablePointer<PageTrees>?
     private let snapshot: UnsafeMutablePointer<Int>
 
     init(handle: OpaquePointer, isWrite: Bool, isPooled: Bool = false) {
@@ -31,6 +32,8 @@ package final class Transaction {
         self.isWrite = isWrite
         tally = .allocate(capacity: Database.Role.count)
         locations = isPooled ? LocationCache() : nil
+        pages = isPooled ? .allocate(capacity: 1) : nil
+        pages?.initialize(to: PageTrees())
         snapshot = .allocate(capacity: 1)
         begin()
     }
@@ -39,6 +42,8 @@ package final class Transaction {
         snapshot.deallocate()
         tally.deallocate()
         locations?.deallocate()
+        pages?.deinitialize(count: 1)
+        pages?.deallocate()
     }
 
     /// Also called when a pooled reader begins anew, on the newest snapshot.
@@ -57,7 +62,7 @@ package final class Transaction {
     /// Look-ups without counting references to the transaction; to be used only inside the body that the transaction was
     /// handed to.
     package var lookup: Lookup {
-        Lookup(handle: handle, tally: tally, locations: locations, snapshot: snapshotID)
+        Lookup(handle: handle, tally: tally, locations: locations, pages: pages, snapshot: snapshotID)
     }
 
     /// The value of `key`, or nil. At most one B-tree descent, no copy.
@@ -68,6 +73,11 @@ package final class Transaction {
             // After a failed write LMDB refuses reads as well: what is told is why.
             throw failure ?? error
         }
+    }
+
+    /// The tree by which many keys are looked up at once; nil where LMDB's own calls do it. For tests.
+    func pageTree(_ database: Database) throws(LMDBError) -> PageTree? {
+        try pages?.pointee.tree(database, handle, snapshot: snapshotID)
     }
 
     package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
@@ -153,18 +163,49 @@ package struct Lookup {
     let handle: OpaquePointer
     let tally: UnsafeMutablePointer<Int>
     let locations: LocationCache?
+    let pages: UnsafeMutablePointer<PageTrees>?
     let snapshot: Int
+
+    /// Sets `values[i]` to the value of `keys[i]`, or to an empty buffer without a start where there is none. The descents
+    /// of a group take turns, so that the memory's delays overlap: about a third of as many single look-ups. No copy; the
+    /// processor begins to load the values' bytes.
+    package func get(
+        _ database: Database, _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>,
+        _ values: UnsafeMutablePointer<UnsafeRawBufferPointer>
+    ) throws(LMDBError) {
+        guard let tree = try pages?.pointee.tree(database, handle, snapshot: snapshot) else {
+            for index in keys.indices {
+                (values + index).initialize(
+                    to: try get(database, keys[index]) ?? UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+            return
+        }
+        var start = 0
+        while start < keys.count {
+            let end = min(start + PageTree.groupSize, keys.count)
+            let group = UnsafeBufferPointer(rebasing: keys[start..<end])
+            tally[database.role.rawValue] &+= try tree.find(group, values + start)
+            for index in start..<end { Self.prefetch(values[index]) }
+            start = end
+        }
+    }
+
+    @inline(__always)
+    private static func prefetch(_ value: UnsafeRawBufferPointer) {
+        guard let start = value.baseAddress else { return }
+        var offset = 0
+        while offset < min(value.count, bytesAhead) {
+            roost_prefetch(start + offset)
+            offset += lineSize
+        }
+    }
 
     /// The value of `key`, or nil. At most one B-tree descent, no copy; the processor begins to load the value's bytes.
     package func get(
         _ database: Database, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         guard let value = try find(database, key) else { return nil }
-        var offset = 0
-        while offset < min(value.count, Self.bytesAhead) {
-            roost_prefetch(value.baseAddress.unsafelyUnwrapped + offset)
-            offset += Self.lineSize
-        }
+        Self.prefetch(value)
         return value
     }
 
@@ -191,6 +232,11 @@ package struct Lookup {
     private func descend(
         _ database: Database, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        if let tree = try pages?.pointee.tree(database, handle, snapshot: snapshot) {
+            guard let value = try tree.find(key) else { return nil }
+            tally[database.role.rawValue] &+= 1
+            return value
+        }
         var keyValue = MDB_val(key)
         var value = MDB_val()
         let code = mdb_get(handle, database.handle, &keyValue, &value)

@@ -54,9 +54,17 @@ public struct SnapshotContext {
         try store.binding(type, name())
     }
 
-    /// How many records are found before the first of them is decoded: enough to hide the memory's delay, few enough to stay
-    /// in the fastest cache.
-    @usableFromInline var idsAhead: Int { 32 }
+    /// Many records at once; see `record`.
+    func records(
+        _ handle: EntityHandle, _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>,
+        _ records: UnsafeMutablePointer<UnsafeRawBufferPointer>
+    ) throws {
+        do throws(LMDBError) {
+            try lookup.get(handle.records, keys, records)
+        } catch {
+            throw StoreError(transaction.failure ?? error, engine: store.engine)
+        }
+    }
 
     /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).
     @usableFromInline
@@ -90,24 +98,17 @@ extension SnapshotReading where Self: ~Copyable {
         let handle = try context.handle(ObjectIdentifier(type), T.entityName)
         var objects: [T] = []
         objects.reserveCapacity(ids.underestimatedCount)
-        // A run of records is found first and then decoded, so that the memory's delays overlap.
-        try withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: context.idsAhead) { records in
-            var found: [T.ID] = []
-            found.reserveCapacity(records.count)
-            func decodeFound() throws {
-                for (index, id) in found.enumerated() {
-                    objects.append(
-                        try id.withKey { key in try T.decoded(key: key, record: records[index], handle: handle) })
-                }
-                found.removeAll(keepingCapacity: true)
+        let run = KeyRun()
+        var rest = ids.makeIterator()
+        while true {
+            while !run.isFull, let id = rest.next() { try id.withKey { key in run.append(key) } }
+            if run.count == 0 { break }
+            try run.find(context, handle)
+            for index in 0..<run.count {
+                guard let record = run.record(index) else { continue }
+                objects.append(try T.decoded(key: run.key(index), record: record, handle: handle))
             }
-            for id in ids {
-                guard let record = try id.withKey({ key in try context.record(handle, key) }) else { continue }
-                (records.baseAddress.unsafelyUnwrapped + found.count).initialize(to: record)
-                found.append(id)
-                if found.count == records.count { try decodeFound() }
-            }
-            try decodeFound()
+            run.removeAll()
         }
         return objects
     }
