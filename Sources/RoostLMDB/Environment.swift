@@ -90,7 +90,7 @@ package final class Environment: @unchecked Sendable {
     /// It counts no references: the environment holds the transaction, and is held by whoever has the lease.
     package struct ReadLease: ~Copyable {
         package unowned(unsafe) let transaction: Transaction
-        /// Nil for a read that joined an outer one.
+        /// Nil for a read that joined an outer transaction.
         private unowned(unsafe) let slot: ReaderSlot?
 
         fileprivate init(_ transaction: Transaction, _ slot: ReaderSlot?) {
@@ -108,18 +108,16 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
-    /// Begins a read. A read inside a read of this environment on the same thread joins it; inside a write it gets a
-    /// snapshot of the last commit. Waits while all readers are in use, but not for the writer.
+    /// Begins a read. Inside a transaction of this environment on the same thread it joins the innermost one: in a write it
+    /// sees what the write has changed. Waits while all readers are in use, but not for the writer.
     package func beginRead(origin: ReaderOrigin? = nil) throws(UseError) -> ReadLease {
         let current = ThreadContext.current
-        var isInsideWrite = false
         if current != nil, let outer = ThreadContext.innermost(of: self) {
-            isInsideWrite = outer.pointee.transaction.isWrite
-            if !isInsideWrite { return ReadLease(outer.pointee.transaction, nil) }
+            return ReadLease(outer.pointee.transaction, nil)
         }
         let acquired: ReaderSlot?
         do {
-            acquired = try pool.acquire(origin: origin, forWriter: isInsideWrite)
+            acquired = try pool.acquire(origin: origin)
         } catch {
             throw .lmdb(error)
         }

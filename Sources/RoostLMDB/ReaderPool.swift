@@ -73,9 +73,7 @@ final class ReaderPool: Sendable {
     }
 
     /// A renewed read transaction; waits while all are in use, never fails for want of one. Nil after `close()`.
-    ///
-    /// The writer gets one beyond the limit rather than wait: the readers may be waiting for it to end.
-    func acquire(origin: ReaderOrigin?, forWriter: Bool) throws(LMDBError) -> ReaderSlot? {
+    func acquire(origin: ReaderOrigin?) throws(LMDBError) -> ReaderSlot? {
         while true {
             enum Step {
                 case use(Unmanaged<ReaderSlot>)
@@ -86,7 +84,7 @@ final class ReaderPool: Sendable {
             let step = state.withLock { state -> Step in
                 if state.closed { return .closed }
                 if let slot = state.idle.popLast() { return .use(slot) }
-                if state.made < limit || forWriter {
+                if state.made < limit {
                     state.made += 1
                     return .make
                 }
@@ -115,15 +113,12 @@ final class ReaderPool: Sendable {
 
     func release(_ slot: ReaderSlot) {
         mdb_txn_reset(slot.transaction.handle)
-        let (wake, isSurplus) = state.withLock { state -> (DispatchSemaphore?, Bool) in
-            // The one that the writer got beyond the limit; it counts until it has ended.
-            if state.made > limit { return (nil, true) }
+        let wake = state.withLock { state -> DispatchSemaphore? in
             slot.beganAt.store(0, ordering: .relaxed)
             state.totals.add(slot.transaction.counters)
             state.idle.append(.passUnretained(slot))
-            return (next(&state), false)
+            return next(&state)
         }
-        if isSurplus { discard(slot) }
         wake?.signal()
     }
 

@@ -18,9 +18,9 @@ struct ThreadFrame {
 
 /// The transactions that are running on the current thread, innermost first.
 ///
-/// A read inside a read of the same environment joins it, a read inside a write sees the write's own state only through
-/// its transaction, and closing an environment from inside one of its own transactions is refused. All three need to
-/// know what this thread is doing; a pthread key is one load.
+/// A read inside a transaction of the same environment joins it, a write inside a write is refused, and so is closing an
+/// environment from inside one of its own transactions. All three need to know what this thread is doing; a pthread key is
+/// one load.
 enum ThreadContext {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

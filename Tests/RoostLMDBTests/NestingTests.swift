@@ -41,14 +41,37 @@ import Testing
         }
     }
 
-    @Test func aReadInsideAWriteSeesTheLastCommit() throws {
+    @Test func aReadInsideAWriteJoinsIt() throws {
         try withEnvironment { environment, database in
             try environment.write { transaction in
                 try transaction.put(database, "a", "new")
-                #expect(try environment.get(database, "a") == "old")
-                #expect(try transaction.get(database, "a") == "new")
+                try environment.read { (inner) throws in
+                    #expect(inner === transaction)
+                    #expect(try environment.get(database, "a") == "new")
+                }
+                #expect(environment.isWritingOnThisThread)
+                #expect(environment.oldestReader == nil)
             }
             #expect(try environment.get(database, "a") == "new")
+        }
+    }
+
+    /// The innermost one counts, whatever stands between.
+    @Test func aReadInsideAWriteInsideAReadJoinsTheWrite() throws {
+        try withEnvironment { environment, database in
+            try withEnvironment { other, otherDatabase in
+                try environment.read { outer in
+                    try environment.write { transaction in
+                        try transaction.put(database, "a", "new")
+                        try other.read { (_) throws in
+                            try environment.read { (inner) throws in #expect(inner === transaction) }
+                            #expect(try other.get(otherDatabase, "a") == "old")
+                        }
+                    }
+                    #expect(try outer.get(database, "a") == "old")
+                    try environment.read { (inner) throws in #expect(inner === outer) }
+                }
+            }
         }
     }
 
@@ -95,7 +118,7 @@ import Testing
         }
     }
 
-    /// A reader that waits to write must not hold the place that the writer's own read needs.
+    /// A reader that waits to write must not hold a place that a read inside the write needs.
     @Test func aReadInsideAWriteNeedsNoFreeReader() throws {
         try withEnvironment(readers: 1) { environment, database in
             let writing = Signal()

@@ -101,7 +101,7 @@ extension Engine {
 }
 
 extension ReadTransaction {
-    /// The sequence of the last commit that this snapshot holds.
+    /// The sequence of the last commit that this snapshot holds; inside a write, of the commit before it.
     public func sequence() throws -> UInt64 {
         do {
             return try store.engine.main.sequence(in: lease.transaction).sequence

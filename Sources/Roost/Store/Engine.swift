@@ -95,7 +95,10 @@ final class Engine: Sendable {
 
     /// `newest` may be ahead of what can be read: a committing process writes the snapshot's number, waits for the disk,
     /// and only then lets readers begin with it. What counts as seen is therefore what was read.
+    ///
+    /// Not inside a write: a read would join it, and a snapshot that is not committed yet counts as nobody's.
     func pollSequence(newest: Int) -> UInt64? {
+        if environment.isWritingOnThisThread { return nil }
         if newest == polledSnapshot.load(ordering: .relaxed) { return nil }
         return try? environment.read { transaction in
             polledSnapshot.store(transaction.snapshotID, ordering: .relaxed)

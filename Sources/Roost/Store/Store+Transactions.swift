@@ -6,7 +6,10 @@ internal import RoostLMDB
 extension Store {
     // MARK: Reading
 
-    /// Runs `body` on one snapshot, on this thread. A read inside a read joins it.
+    /// Runs `body` on one snapshot, on this thread.
+    ///
+    /// A read inside a transaction of the same store on the same thread joins it: inside a read it sees that read's snapshot,
+    /// inside a write what the write has changed so far. The same holds for every synchronous form of reading.
     ///
     /// Waits while `Options.readerLimit` other reads are running, never for the writer.
     @inlinable
@@ -29,7 +32,8 @@ extension Store {
         try verifyOpen()
         do {
             let lease = try engine.environment.beginRead(origin: ReaderOrigin(file: file, line: line))
-            try engine.schema.verify(lease.transaction)
+            // A write has done so at its beginning.
+            if !lease.transaction.isWrite { try engine.schema.verify(lease.transaction) }
             return ReadTransaction(store: self, lease: lease)
         } catch {
             throw StoreError.wrapping(error, engine: engine)
@@ -39,6 +43,9 @@ extension Store {
     // MARK: Writing
 
     /// Runs `body` in one atomic transaction and commits it. When `body` throws, nothing happened.
+    ///
+    /// Inside `body`, on its thread, the store's synchronous forms of reading see what the transaction has changed, as the
+    /// transaction's own do; other threads, and so all asynchronous forms, see the last commit.
     ///
     /// Writers wait for each other, also across processes. The caller's thread waits until the commit stands. Throws
     /// `nestedWrite` inside another write of the same store. A write inside a write of another store waits for that store's

@@ -13,7 +13,7 @@ import Synchronization
 /// ```
 ///
 /// Readers see the last commit at the moment they begin, and never wait for the writer. Writers run one at a time, each in
-/// one atomic transaction.
+/// one atomic transaction. A read inside a transaction of the same store, on its thread, is part of that transaction.
 ///
 /// Every operation has a synchronous form, which runs on the caller's thread (a write: while the caller waits), and an
 /// asynchronous one, which runs on a thread of the store's and suspends the caller. In an asynchronous function Swift

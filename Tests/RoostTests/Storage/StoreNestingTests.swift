@@ -55,18 +55,6 @@ import Testing
         }
     }
 
-    @Test func aReadInsideAWriteSeesTheLastCommit() throws {
-        try withTwo { first, second in
-            try first.write { tx in
-                try tx.upsert(Storage.Note(id: 1, text: "new"))
-                #expect(try first.get(Storage.Note.self, id: 1)?.text == "old")
-                #expect(try second.get(Storage.Note.self, id: 1)?.text == "old")
-                #expect(try tx.get(Storage.Note.self, id: 1)?.text == "new")
-                #expect(try tx.fetch(FetchDescriptor<Storage.Note>()).map(\.text) == ["new"])
-            }
-        }
-    }
-
     @Test func aReadInsideAReadJoins() throws {
         try withTwo { first, second in
             let began = Signal()
