@@ -54,7 +54,7 @@ final class SchemaRegistry: Sendable {
                 var catalog = try Catalog(bytes: bytes)
                 for schema in schemas { _ = try catalog.register(schema) }
                 let databases = try Self.openDatabases(of: catalog, beside: before.databases, environment, transaction)
-                let generation = try main.count(.generation, in: transaction) + 1
+                let generation = try main.generation(in: transaction) + 1
                 try main.put(.catalog, try catalog.encoded(), in: transaction)
                 try main.setCount(.generation, generation, in: transaction)
                 return Known(
@@ -81,7 +81,7 @@ final class SchemaRegistry: Sendable {
     func verify(_ transaction: Transaction) throws {
         let snapshot = transaction.snapshotID
         if snapshot == verifiedSnapshot.load(ordering: .relaxed) { return }
-        let generation = try main.count(.generation, in: transaction)
+        let generation = try main.generation(in: transaction)
         if generation != known.withLock({ $0.generation }) {
             guard let bytes = try main.get(.catalog, in: transaction) else {
                 throw StoreError(.damaged, "The store's catalog is missing.")

@@ -76,7 +76,7 @@ struct StoreFile {
         else { throw StoreError(.damaged, "The history of \(path) is missing.", path: path) }
         self.history = History(database: history)
         databases = try SchemaRegistry.openDatabases(of: catalog, beside: [:], environment, transaction)
-        generation = try main.count(.generation, in: transaction)
+        generation = try main.generation(in: transaction)
         sequence = try main.sequence(in: transaction).sequence
         snapshot = transaction.snapshotID
     }

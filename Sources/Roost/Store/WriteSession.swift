@@ -164,13 +164,14 @@ final class WriteSession {
         return net
     }
 
-    /// The next free ID of a counter that only grows. `last` is the greatest ID in use.
-    func nextID(_ state: EntityState, after last: UInt64) throws -> UInt64 {
-        let counter = max(try engine.main.count(.nextID(of: state.number), in: transaction), last)
-        guard counter < UInt64.max else {
-            throw StoreError(.idsExhausted, "\(state.name) has used up its IDs.", entity: state.name)
+    /// The next free ID of a counter that only grows. `last` is the greatest ID in use, `greatest` the ID type's.
+    func nextID(_ state: EntityState, after last: UInt64, atMost greatest: UInt64) throws -> UInt64 {
+        let key = MainDatabase.Key.nextID(of: state.number)
+        let counter = max(try engine.main.count(key, atMost: greatest, in: transaction), last)
+        guard counter < greatest else {
+            throw StoreError(.idsExhausted, "\(state.name) has used up the IDs of its type.", entity: state.name)
         }
-        try engine.main.setCount(.nextID(of: state.number), counter + 1, in: transaction)
+        try engine.main.setCount(key, counter + 1, in: transaction)
         return counter + 1
     }
 }

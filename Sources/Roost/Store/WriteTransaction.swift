@@ -85,12 +85,9 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
         do {
             let last = try lastID(handle, T.ID.self)
-            let next = try session.nextID(handle.state, after: UInt64(clamping: max(0, last)))
-            guard let id = T.ID(exactly: next) else {
-                throw StoreError(
-                    .idsExhausted, "\(T.entityName) has used up the IDs of type \(T.ID.self).", entity: T.entityName)
-            }
-            return id
+            let next = try session.nextID(
+                handle.state, after: UInt64(clamping: max(0, last)), atMost: UInt64(clamping: T.ID.max))
+            return T.ID(next)
         } catch {
             throw StoreError.wrapping(error, engine: store.engine)
         }
