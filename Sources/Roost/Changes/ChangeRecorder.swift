@@ -4,19 +4,20 @@ internal import RoostLMDB
 
 /// What one write transaction did to each entity's objects, kept while it runs.
 ///
-/// A bulk write is followed object by object up to `limit` objects or `byteLimit` bytes of old and new records an entity;
-/// beyond that, only that the entity changed is known.
+/// An object is followed from the transaction's start to its newest state, however often it is written in between. A bulk
+/// write is followed object by object up to `limit` objects of an entity. Keys, records and bookkeeping take at most
+/// `byteLimit` bytes: beyond that the newest records are forgotten first, and then which objects of the entity changed that
+/// takes the most.
 struct ChangeRecorder {
     static let limit = 100_000
     static let byteLimit = 64 << 20
 
-    /// One object, from the transaction's start to now.
+    /// One object.
     private struct Row {
-        /// Where the record stood in `images` when the transaction began; empty when there was none.
-        var old: Range<Int>
-        var existed: Bool
+        /// Where the record stands in `old` as it was when the transaction began; nil when there was none.
+        var old: Range<Int>?
+        var new: Range<Int>?
         var exists: Bool
-        var new: Range<Int>
         /// Of the only update, when there was one; else unknown until the end.
         var fields: ChangedFields?
     }
@@ -25,13 +26,64 @@ struct ChangeRecorder {
         let state: EntityState
         var keys = KeyTable()
         var rows: [Row] = []
-        var images: [UInt8] = []
+        var old: [UInt8] = []
+        var new: [UInt8] = []
+        /// Bytes of `new` that no row uses any more.
+        var unused = 0
         var isComplete = true
+
+        var byteCount: Int {
+            keys.byteCount + rows.count * MemoryLayout<Row>.stride + old.count + new.count
+        }
+
+        /// Puts an object's newest record in the place of the one before it, where that is large enough.
+        mutating func replaceNew(of position: Int, by image: UnsafeRawBufferPointer?) {
+            let before = rows[position].new
+            guard let image else {
+                unused += before?.count ?? 0
+                rows[position].new = nil
+                return
+            }
+            if let before, image.count <= before.count {
+                unused += before.count - image.count
+                let range = before.lowerBound..<before.lowerBound + image.count
+                new.withUnsafeMutableBytes { new in
+                    UnsafeMutableRawBufferPointer(rebasing: new[range]).copyMemory(from: image)
+                }
+                rows[position].new = range
+            } else {
+                unused += before?.count ?? 0
+                rows[position].new = new.count..<new.count + image.count
+                new.append(contentsOf: image)
+            }
+            if unused > 1 << 16, unused > new.count / 2 { compact() }
+        }
+
+        private mutating func compact() {
+            var compacted: [UInt8] = []
+            compacted.reserveCapacity(new.count - unused)
+            for position in rows.indices {
+                guard let range = rows[position].new else { continue }
+                rows[position].new = compacted.count..<compacted.count + range.count
+                compacted.append(contentsOf: new[range])
+            }
+            new = compacted
+            unused = 0
+        }
+
+        mutating func forgetNew() {
+            new = []
+            unused = 0
+            for position in rows.indices { rows[position].new = nil }
+        }
     }
 
     private var entities: [PerEntity] = []
-    /// Whether someone will want the new records; old ones are always kept, to tell a change from a change and back.
-    let keepsNewImages: Bool
+    /// Whether someone wants the records before and after. Old ones are kept in any case, to tell a change from a change
+    /// and back.
+    private(set) var keepsNewImages: Bool
+    /// Of all entities together.
+    private(set) var byteCount = 0
 
     init(keepsNewImages: Bool) { self.keepsNewImages = keepsNewImages }
 
@@ -49,66 +101,100 @@ struct ChangeRecorder {
             index = entities.count - 1
         }
         guard entities[index].isComplete else { return }
+        let before = entities[index].byteCount
         let (position, isNew) = entities[index].keys.insert(key)
-        let newImage = keepsNewImages ? keep(new, index) : 0..<0
         if isNew {
-            let oldImage = keep(old, index)
+            let start = entities[index].old.count
+            if let old { entities[index].old.append(contentsOf: old) }
             entities[index].rows.append(
                 Row(
-                    old: oldImage, existed: old != nil, exists: new != nil, new: newImage,
+                    old: old.map { start..<start + $0.count }, new: nil, exists: new != nil,
                     fields: ChangedFields(from: old, to: new, layout: state.layout, key: key)))
-            if entities[index].rows.count > Self.limit || entities[index].images.count > Self.byteLimit {
-                entities[index] = PerEntity(state: state, isComplete: false)
-            }
         } else {
             entities[index].rows[position].exists = new != nil
-            entities[index].rows[position].new = newImage
             entities[index].rows[position].fields = nil
         }
+        if keepsNewImages { entities[index].replaceNew(of: position, by: new) }
+        byteCount += entities[index].byteCount - before
+        if entities[index].rows.count > Self.limit { forget(index) }
+        if byteCount > Self.byteLimit { stayWithinLimit() }
     }
 
-    private mutating func keep(_ bytes: UnsafeRawBufferPointer?, _ index: Int) -> Range<Int> {
-        guard let bytes else { return 0..<0 }
-        let start = entities[index].images.count
-        entities[index].images.append(contentsOf: bytes)
-        return start..<entities[index].images.count
+    private mutating func stayWithinLimit() {
+        keepsNewImages = false
+        for index in entities.indices { entities[index].forgetNew() }
+        byteCount = entities.reduce(0) { $0 + $1.byteCount }
+        while byteCount > Self.byteLimit,
+            let largest = entities.indices.max(by: { entities[$0].byteCount < entities[$1].byteCount })
+        {
+            forget(largest)
+        }
     }
 
-    /// The net changes, in entity order. Objects that are as they were at the start are left out.
-    func finish(in transaction: Transaction) throws -> [EntityChanges] {
+    /// Only that the entity changed is known from now on.
+    private mutating func forget(_ index: Int) {
+        byteCount -= entities[index].byteCount
+        entities[index] = PerEntity(state: entities[index].state, isComplete: false)
+        byteCount += entities[index].byteCount
+    }
+
+    /// The net changes, in entity order; the recorder is empty afterwards. Objects that are as they were at the start are
+    /// left out.
+    mutating func finish(in transaction: Transaction) throws -> [EntityChanges] {
         var result: [EntityChanges] = []
-        for entity in entities.sorted(by: { $0.state.number < $1.state.number }) {
-            var changes = EntityChanges(entity: entity.state.number, name: entity.state.name)
-            changes.isComplete = entity.isComplete
-            for (position, row) in entity.rows.enumerated() {
-                try entity.keys.withKey(position) { key in
-                    guard row.existed || row.exists else { return }
-                    var fields = ChangedFields.none
-                    if row.existed && row.exists {
-                        fields = try row.fields ?? fieldsChanged(row, key: key, entity, transaction)
-                        if fields == .none { return }
-                    }
-                    changes.rows.append(
-                        EntityChanges.Row(
-                            key: Array(key),
-                            kind: !row.existed ? .inserted : row.exists ? .updated : .deleted,
-                            fields: fields,
-                            old: row.existed && keepsNewImages ? Array(entity.images[row.old]) : nil,
-                            new: row.exists && keepsNewImages ? Array(entity.images[row.new]) : nil))
-                }
-            }
+        entities.sort { $0.state.number < $1.state.number }
+        for index in entities.indices {
+            let state = entities[index].state
+            // Taken out, so that what an entity has used is free before the next one's rows are made.
+            let entity = entities[index]
+            entities[index] = PerEntity(state: state)
+            let changes = try Self.changes(of: entity, withImages: keepsNewImages, in: transaction)
             if !changes.isComplete || !changes.rows.isEmpty { result.append(changes) }
         }
+        entities = []
+        byteCount = 0
         return result
     }
 
-    private func fieldsChanged(
-        _ row: Row, key: UnsafeRawBufferPointer, _ entity: PerEntity, _ transaction: Transaction
-    ) throws -> ChangedFields {
-        guard let new = try transaction.get(entity.state.records, key) else { return .none }
-        return entity.images.withUnsafeBytes { images in
-            let old = UnsafeRawBufferPointer(rebasing: images[row.old])
-            return ChangedFields(from: old, to: new, layout: entity.state.layout, key: key) ?? .none
+    private static func changes(
+        of entity: PerEntity, withImages: Bool, in transaction: Transaction
+    ) throws -> EntityChanges {
+        var changes = EntityChanges(entity: entity.state.number, name: entity.state.name)
+        changes.isComplete = entity.isComplete
+        changes.rows.reserveCapacity(entity.rows.count)
+        var ranges: [(old: Range<Int>?, new: Range<Int>?)] = []
+        for (position, row) in entity.rows.enumerated() {
+            try entity.keys.withKey(position) { key in
+                guard row.old != nil || row.exists else { return }
+                var fields = ChangedFields.none
+                if let old = row.old, row.exists {
+                    fields = try row.fields ?? fieldsChanged(from: old, to: row.new, key: key, entity, transaction)
+                    if fields == .none { return }
+                }
+                changes.rows.append(
+                    EntityChanges.Row(
+                        key: Array(key), kind: row.old == nil ? .inserted : row.exists ? .updated : .deleted,
+                        fields: fields))
+                if withImages { ranges.append((row.old, row.new)) }
+            }
         }
+        if withImages, entity.isComplete {
+            changes.images = RowImages(old: entity.old, new: entity.new, ranges: ranges)
+        }
+        return changes
+    }
+
+    private static func fieldsChanged(
+        from old: Range<Int>, to new: Range<Int>?, key: UnsafeRawBufferPointer, _ entity: PerEntity,
+        _ transaction: Transaction
+    ) throws -> ChangedFields {
+        func compare(_ new: UnsafeRawBufferPointer) -> ChangedFields {
+            entity.old.withUnsafeBytes { bytes in
+                let old = UnsafeRawBufferPointer(rebasing: bytes[old])
+                return ChangedFields(from: old, to: new, layout: entity.state.layout, key: key) ?? .any
+            }
+        }
+        if let new { return entity.new.withUnsafeBytes { compare(UnsafeRawBufferPointer(rebasing: $0[new])) } }
+        return try transaction.get(entity.state.records, key).map(compare) ?? .any
     }
 }

@@ -1,21 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one commit did to the objects of one entity, without the Swift type.
+/// What one commit, or several that were merged, did to the objects of one entity, without the Swift type.
 struct EntityChanges: Sendable {
     enum Kind: UInt8, Sendable { case inserted, updated, deleted }
 
     struct Row: Sendable {
         let key: [UInt8]
-        let kind: Kind
-        let fields: ChangedFields
-        /// The records before and after, where the commit was made while someone observed the store.
-        let old: [UInt8]?
-        let new: [UInt8]?
+        var kind: Kind
+        /// Of an update.
+        var fields: ChangedFields
+        /// Deleted by one of the merged commits and inserted by another before it: no change from the first to the last,
+        /// but who reads the store meanwhile may have seen the object.
+        var isTransient = false
     }
 
     let entity: Int
     let name: String
-    /// False when the commit changed more objects than are followed one by one: any object may have changed.
+    /// False when more objects were changed than are followed one by one: any object may have changed.
     var isComplete = true
     var rows: [Row] = []
+    /// The records before and after. Nil when nobody wanted them as the commit was made, or they took too much memory.
+    var images: RowImages?
+
+    /// Calls `body` with the records of a row before and after; nil for one that there was not, or that was not kept.
+    func withImages<Result>(
+        of row: Int, _ body: (_ old: UnsafeRawBufferPointer?, _ new: UnsafeRawBufferPointer?) throws -> Result
+    ) rethrows -> Result {
+        guard let images else { return try body(nil, nil) }
+        return try images.withImages(of: row, body)
+    }
+}
+
+/// The records of some rows before and after, in two pieces of memory.
+struct RowImages: Sendable {
+    var old: [UInt8] = []
+    var new: [UInt8] = []
+    /// In the rows' order; nil where there was no object.
+    var ranges: [(old: Range<Int>?, new: Range<Int>?)] = []
+
+    func withImages<Result>(
+        of row: Int, _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) throws -> Result
+    ) rethrows -> Result {
+        let range = ranges[row]
+        return try old.withUnsafeBytes { old in
+            try new.withUnsafeBytes { new in
+                try body(
+                    range.old.map { UnsafeRawBufferPointer(rebasing: old[$0]) },
+                    range.new.map { UnsafeRawBufferPointer(rebasing: new[$0]) })
+            }
+        }
+    }
+}
+
+// MARK: Bytes of memory
+
+extension EntityChanges {
+    /// Of the rows, without the images.
+    var rowBytes: Int { rows.reduce(0) { $0 + $1.byteCount } }
+    var imageBytes: Int { images?.byteCount ?? 0 }
+}
+
+extension EntityChanges.Row {
+    /// An array's header and the allocator's, beside its bytes.
+    private static let arrayOverhead = 48
+    var byteCount: Int { MemoryLayout<Self>.stride + Self.arrayOverhead + key.count }
+}
+
+extension RowImages {
+    var byteCount: Int {
+        old.count + new.count + ranges.count * MemoryLayout<(old: Range<Int>?, new: Range<Int>?)>.stride
+    }
 }

@@ -10,7 +10,10 @@ struct KeyTable {
     private var bytes: [UInt8] = []
 
     var count: Int { ends.count }
-    var byteCount: Int { bytes.count }
+    /// The memory that it takes.
+    var byteCount: Int {
+        bytes.count + ends.count * MemoryLayout<Int>.stride + slots.count * MemoryLayout<Int32>.stride
+    }
 
     /// The position of `key`, and whether this call added it.
     mutating func insert(_ key: UnsafeRawBufferPointer) -> (position: Int, isNew: Bool) {

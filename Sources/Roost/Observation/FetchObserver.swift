@@ -103,25 +103,26 @@ struct CommitJudge: Sendable {
         guard let changes = commit.changes else { return true }
         guard let entity = changes.first(where: { $0.entity == state.number }) else { return false }
         if !entity.isComplete { return true }
-        return entity.rows.contains { row in
-            switch row.kind {
-            case .inserted: matches(row.key, row.new)
-            case .deleted: matches(row.key, row.old)
-            case .updated: matches(row.key, row.old) || matches(row.key, row.new)
+        return entity.rows.indices.contains { index in
+            entity.withImages(of: index) { old, new in
+                let key = entity.rows[index].key
+                return switch entity.rows[index].kind {
+                case .inserted: matches(key, new)
+                case .deleted: matches(key, old)
+                case .updated: matches(key, old) || matches(key, new)
+                }
             }
         }
     }
 
     /// An object that cannot be judged counts as a match: the fetch will tell.
-    private func matches(_ key: [UInt8], _ image: [UInt8]?) -> Bool {
+    private func matches(_ key: [UInt8], _ image: UnsafeRawBufferPointer?) -> Bool {
         guard let image else { return true }
         return key.withUnsafeBytes { key in
-            image.withUnsafeBytes { record in
-                do {
-                    return try filter.matches(RecordView(key: key, record: record, layout: state.layout))
-                } catch {
-                    return true
-                }
+            do {
+                return try filter.matches(RecordView(key: key, record: image, layout: state.layout))
+            } catch {
+                return true
             }
         }
     }
