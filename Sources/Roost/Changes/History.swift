@@ -31,6 +31,8 @@ struct History {
             size -= min(size, UInt64(oldest.byteCount))
             entries -= 1
         }
+        // What an absurd size had left would drop every entry but the newest for ever.
+        if entries == 1 { size = UInt64(entry.count) }
     }
 
     private func oldest(in transaction: Transaction) throws -> (key: [UInt8], byteCount: Int)? {
@@ -42,8 +44,11 @@ struct History {
     /// The first and last sequence that the history holds.
     func bounds(in transaction: Transaction) throws -> ClosedRange<UInt64>? {
         var cursor = try transaction.cursor(database)
-        guard try cursor.first(), let first = Self.sequence(cursor.key) else { return nil }
-        guard try cursor.last(), let last = Self.sequence(cursor.key), first <= last else { return nil }
+        guard try cursor.first() else { return nil }
+        let first = try Self.sequence(cursor.key)
+        guard try cursor.last() else { return nil }
+        let last = try Self.sequence(cursor.key)
+        guard first <= last else { throw Self.damagedKey }
         return first...last
     }
 
@@ -53,8 +58,13 @@ struct History {
         try withUnsafeBytes(of: sequence.bigEndian, body)
     }
 
-    private static func sequence(_ key: UnsafeRawBufferPointer) -> UInt64? {
-        key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : nil
+    private static func sequence(_ key: UnsafeRawBufferPointer) throws(StoreError) -> UInt64 {
+        guard key.count == 8 else { throw damagedKey }
+        return UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+    }
+
+    private static var damagedKey: StoreError {
+        StoreError(.damaged, "The history has an entry whose key is not a commit's number.")
     }
 
     // MARK: Entries
@@ -77,7 +87,9 @@ struct History {
                 bytes.append(row.kind.rawValue)
                 bytes.append(UInt8(row.key.count))
                 bytes.append(contentsOf: row.key)
-                if row.kind == .updated { append(row.fields.bits) }
+                guard row.kind == .updated else { continue }
+                append(UInt16(row.fields.byteCount))
+                for index in 0..<row.fields.byteCount { bytes.append(row.fields.byte(index)) }
             }
         }
         return bytes
@@ -87,7 +99,7 @@ struct History {
         struct Row: Equatable {
             var kind: EntityChanges.Kind
             var key: [UInt8]
-            var fields: UInt64
+            var fields: ChangedFields
         }
         var nonce: UInt64
         var origin: UInt64
@@ -112,13 +124,29 @@ struct History {
         }
     }
 
-    /// Nil for anything that is not an entry of this version.
+    /// Nil for anything that is not an entry of this version. A count is believed no further than there are bytes.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> Entry? {
         var offset = 0
+        func take(_ count: Int) -> UnsafeRawBufferPointer? {
+            guard count <= bytes.count - offset else { return nil }
+            defer { offset += count }
+            return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+        }
         func read<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type) -> T? {
-            guard offset + MemoryLayout<T>.size <= bytes.count else { return nil }
-            defer { offset += MemoryLayout<T>.size }
-            return T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+            take(MemoryLayout<T>.size).map { T(littleEndian: $0.loadUnaligned(as: T.self)) }
+        }
+        func readRow() -> Entry.Row? {
+            guard let kind = read(UInt8.self).flatMap(EntityChanges.Kind.init),
+                let key = read(UInt8.self).flatMap({ take(Int($0)) })
+            else { return nil }
+            var row = Entry.Row(kind: kind, key: Array(key), fields: .none)
+            if kind == .updated {
+                guard let bits = read(UInt16.self).flatMap({ take(Int($0)) }),
+                    let fields = ChangedFields(bytes: bits)
+                else { return nil }
+                row.fields = fields
+            }
+            return row
         }
         guard read(UInt8.self) == 1, read(UInt8.self) == 0, let count = read(UInt16.self),
             let nonce = read(UInt64.self), let origin = read(UInt64.self), let time = read(UInt64.self)
@@ -134,20 +162,11 @@ struct History {
             }
             var rows: [Entry.Row] = []
             for _ in 0..<rowCount {
-                guard let kind = read(UInt8.self).flatMap(EntityChanges.Kind.init), let length = read(UInt8.self),
-                    offset + Int(length) <= bytes.count
-                else { return nil }
-                let key = Array(bytes[offset..<offset + Int(length)])
-                offset += Int(length)
-                var fields: UInt64 = 0
-                if kind == .updated {
-                    guard let bits = read(UInt64.self) else { return nil }
-                    fields = bits
-                }
-                rows.append(Entry.Row(kind: kind, key: key, fields: fields))
+                guard let row = readRow() else { return nil }
+                rows.append(row)
             }
             entry.entities.append((Int(entity), rows))
         }
-        return entry
+        return offset == bytes.count ? entry : nil
     }
 }

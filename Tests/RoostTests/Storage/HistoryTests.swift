@@ -37,7 +37,7 @@ import Testing
             #expect(second.entities.map(\.entity) == [note.number])
             #expect(second.entities[0].rows?.map(\.key) == [try key(1), try key(2), try key(3)])
             #expect(second.entities[0].rows?.map(\.kind) == [.updated, .deleted, .inserted])
-            #expect(second.entities[0].rows?.first?.fields == 1 << 1)
+            #expect(second.entities[0].rows?.first?.fields == ChangedFields([1]))
             #expect(try store.historyEntry(3) == nil)
             let nonce = try store.engine.environment.read { try store.engine.main.sequence(in: $0).nonce }
             #expect(nonce == second.nonce)
@@ -167,7 +167,7 @@ import Testing
     @Test func manyObjectsInOneCommitAreKeptAsMany() throws {
         try Store.withTemporary(Storage.Note.self) { store in
             var changes = EntityChanges(entity: 1, name: "Note")
-            let row = EntityChanges.Row(key: [1], kind: .inserted, fields: .none, old: nil, new: nil)
+            let row = EntityChanges.Row(key: [1], kind: .inserted, fields: .none)
             changes.rows = Array(repeating: row, count: History.maximumRows)
             let exact = History.encode(nonce: 0, origin: 0, changes: [changes])
             #expect(exact.withUnsafeBytes { History.decode($0) }?.entities[0].rows?.count == History.maximumRows)

@@ -76,4 +76,26 @@ struct SpecificationTests {
         }
         try store.close()
     }
+
+    @Test func historyEntryOfSectionSix() throws {
+        var changes = EntityChanges(entity: 3, name: "a")
+        let rows: [(Int, EntityChanges.Kind, ChangedFields)] = [
+            (1, .inserted, .none), (2, .deleted, .none), (3, .updated, ChangedFields([1, 64])),
+        ]
+        changes.rows = try rows.map { id, kind, fields in
+            EntityChanges.Row(key: try id.withKey { Array($0) }, kind: kind, fields: fields)
+        }
+        let many = EntityChanges(entity: 4, name: "b", isComplete: false)
+        let entry = History.encode(
+            nonce: 1, origin: 2, changes: [changes, many], at: Date(timeIntervalSinceReferenceDate: 0))
+        var expected: [UInt8] = [1, 0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        expected += [3, 0, 0, 0, 3, 0, 0, 0]
+        expected += [0, 8, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 8, 0x80, 0, 0, 0, 0, 0, 0, 2]
+        expected += [1, 8, 0x80, 0, 0, 0, 0, 0, 0, 3, 9, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1]
+        expected += [4, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]
+        #expect(entry == expected && entry.count == 85)
+        let decoded = try #require(entry.withUnsafeBytes { History.decode($0) })
+        #expect(decoded.entities[0].rows?.map(\.fields) == rows.map(\.2))
+        #expect(decoded.entities[1].rows == nil)
+    }
 }
