@@ -50,6 +50,7 @@ extension Store {
     /// Writers wait for each other, also across processes. The caller's thread waits until the commit stands. Throws
     /// `nestedWrite` inside another write of the same store. A write inside a write of another store waits for that store's
     /// writer: two threads that nest two stores in opposite order wait for each other for ever.
+    @discardableResult
     public func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         try verifyOpen()
         return try engine.write { session in try body(WriteTransaction(store: self, session: session)) }
@@ -59,6 +60,7 @@ extension Store {
     ///
     /// When the task was cancelled before `body` began, nothing happens and `CancellationError` is thrown; from then on it
     /// runs to its end.
+    @discardableResult
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
     ) async throws -> Result {
