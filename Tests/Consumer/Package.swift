@@ -5,6 +5,12 @@ import PackageDescription
 
 // A package of somebody who uses Roost. `Tests/Consumer/run` copies it and puts a repository's URL in the place of the
 // one below, which does not exist.
+let roost = Target.Dependency.product(name: "Roost", package: "Roost")
+
+// The documents' examples: the README's program is run, the guides' are only built. Their sources are put there by the
+// script, which also checks that no guide is missing here.
+let guides = ["StoringAndFinding", "Predicates", "OpeningAndClosing", "Failures", "Watching", "StoresInTests"]
+
 let package = Package(
     name: "consumer",
     platforms: [.macOS(.v15)],
@@ -12,11 +18,8 @@ let package = Package(
         .package(url: "file:///ROOST", from: "0.1.0")
     ],
     targets: [
-        .executableTarget(name: "consumer", dependencies: [.product(name: "Roost", package: "Roost")]),
-        // The documents' examples, which are built and not run.
-        .executableTarget(name: "readme", dependencies: [.product(name: "Roost", package: "Roost")]),
-        .target(name: "StoringAndFinding", dependencies: [.product(name: "Roost", package: "Roost")]),
-        .target(name: "Watching", dependencies: [.product(name: "Roost", package: "Roost")]),
-    ],
+        .executableTarget(name: "consumer", dependencies: [roost]),
+        .executableTarget(name: "readme", dependencies: [roost]),
+    ] + guides.map { .target(name: $0, dependencies: [roost]) },
     swiftLanguageModes: [.v6]
 )
