@@ -20,6 +20,7 @@ public struct Diagnostic: Sendable, CustomStringConvertible {
         public static let mapsBlocked = Code(rawValue: "mapsBlocked")
     }
 
+    /// What kind of message it is.
     public let code: Code
     /// What went wrong and how to mend it, in one line.
     public let message: String

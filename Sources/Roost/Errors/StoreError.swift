@@ -83,11 +83,13 @@ public struct StoreError: Error, Sendable {
         public var path: String?
     }
 
+    /// What kind of failure it is: what callers match.
     public let code: Code
     /// What went wrong and how to mend it, in one line.
     public let message: String
     /// LMDB's return code or the system's `errno`, where one was the cause.
     public let cause: Int32?
+    /// The entity, object, field or file that it is about.
     public let place: Place
 
     init(

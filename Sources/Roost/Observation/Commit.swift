@@ -6,6 +6,7 @@ import Synchronization
 public struct Commit: Sendable {
     /// Who committed.
     public enum Origin: Sendable {
+        /// One commit of this process.
         case thisProcess
         /// One or several commits of other processes, noticed together.
         case otherProcess
@@ -13,8 +14,11 @@ public struct Commit: Sendable {
 
     /// What a commit did to the objects of one entity.
     public struct Changes<T: Entity>: Sendable {
+        /// The IDs of the objects that are new.
         public let inserted: [T.ID]
+        /// The IDs of the objects that were there and differ now.
         public let updated: [T.ID]
+        /// The IDs of the objects that are gone.
         public let deleted: [T.ID]
         /// False when there were too many changes to name, or another process made them: then any object may have changed,
         /// and the lists are empty.
@@ -25,6 +29,7 @@ public struct Commit: Sendable {
 
     /// The commit's number in the store; of several commits, the last one's. Every later commit has a greater one.
     public let sequence: UInt64
+    /// Who committed.
     public let origin: Origin
     let record: CommitRecord
     let store: Store

@@ -18,6 +18,7 @@ import Foundation
 public struct FetchDescriptor<T: Entity>: Sendable {
     /// Nil fetches every object.
     public var predicate: Predicate<T>?
+    /// The order of the result, the first descriptor the most significant. Empty orders by ID.
     public var sortBy: [SortDescriptor<T>]
     /// At most this many objects. Nil, or a negative number, sets no limit.
     public var fetchLimit: Int?
