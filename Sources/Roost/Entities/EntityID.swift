@@ -12,16 +12,20 @@ import Foundation
 /// `==` calls equal are the same ID.
 public protocol EntityID: FieldValue {
     /// Whether the record repeats the ID, because the key does not keep its spelling.
+    @_documentation(visibility: internal)
     static var isKeptInRecord: Bool { get }
     /// Hands the record's key to `body`; nothing is allocated for integers, UUIDs and short ASCII text.
+    @_documentation(visibility: internal)
     func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result
     /// Reads an ID back from a key; where `isKeptInRecord`, in a spelling that is equal to the record's.
+    @_documentation(visibility: internal)
     static func load(key: UnsafeRawBufferPointer) throws(RecordFailure) -> Self
 }
 
 /// Bytes that a key may use for the object's ID.
 let maximumIDKeyLength = 255
 
+@_documentation(visibility: internal)
 extension EntityID where Self: FixedWidthInteger {
     @inlinable public static var isKeptInRecord: Bool { false }
 
@@ -56,6 +60,7 @@ extension UInt16: EntityID {}
 extension UInt32: EntityID {}
 extension UInt64: EntityID {}
 
+@_documentation(visibility: internal)
 extension UUID: EntityID {
     @inlinable public static var isKeptInRecord: Bool { false }
 
@@ -68,6 +73,7 @@ extension UUID: EntityID {
     public static func load(key: UnsafeRawBufferPointer) throws(RecordFailure) -> UUID { try load(key) }
 }
 
+@_documentation(visibility: internal)
 extension String: EntityID {
     @inlinable public static var isKeptInRecord: Bool { true }
 
@@ -85,6 +91,7 @@ extension String: EntityID {
     }
 }
 
+@_documentation(visibility: internal)
 extension EntityID where Self: RawRepresentable, RawValue: EntityID {
     @inlinable public static var isKeptInRecord: Bool { RawValue.isKeptInRecord }
 

@@ -3,6 +3,7 @@
 /// What a field holds, as the catalog keeps it and as every part of the store reads it: the Swift type is not needed.
 ///
 /// Spelled in the catalog as `int64`, `string?`, `[string]`, `[uuid?]?`.
+@_documentation(visibility: internal)
 public indirect enum FieldType: Hashable, Sendable {
     /// A single value of a fixed kind.
     case scalar(Scalar)

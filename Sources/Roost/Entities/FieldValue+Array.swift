@@ -2,6 +2,7 @@
 
 /// Elements of a fixed width follow one another. Others are preceded by their count and end offsets (UInt32 each,
 /// counted from the first element's first byte); an optional element has a byte 0 (missing) or 1 before its bytes.
+@_documentation(visibility: internal)
 extension Array: FieldValue where Element: FieldValue {
     public static var fieldType: FieldType { .array(Element.fieldType) }
     @inlinable public static var storedWidth: Int { 0 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A missing value is a bit of the record; its bytes are zero (fixed width) or none.
+@_documentation(visibility: internal)
 extension Optional: FieldValue where Wrapped: FieldValue {
     public static var fieldType: FieldType { .optional(Wrapped.fieldType) }
     @inlinable public static var storedWidth: Int { Wrapped.storedWidth }

@@ -8,6 +8,7 @@
 /// ```
 public protocol RawValueOrdered: FieldValue, RawRepresentable, Comparable where RawValue: Comparable {}
 
+@_documentation(visibility: internal)
 extension RawValueOrdered {
     @inlinable public static var isOrderedAsStored: Bool { true }
 
@@ -15,6 +16,7 @@ extension RawValueOrdered {
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
+@_documentation(visibility: internal)
 extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
     @inlinable public static var fieldType: FieldType { RawValue.fieldType }
     @inlinable public static var storedWidth: Int { RawValue.storedWidth }

@@ -5,6 +5,7 @@ import Foundation
 // MARK: Numbers
 
 /// Integers are little-endian in a record.
+@_documentation(visibility: internal)
 extension FieldValue where Self: FixedWidthInteger {
     @inlinable public static var storedWidth: Int { MemoryLayout<Self>.size }
 
@@ -32,17 +33,28 @@ extension FieldValue where Self: FixedWidthInteger {
     }
 }
 
+@_documentation(visibility: internal)
 extension Int: FieldValue { public static var fieldType: FieldType { .scalar(.int64) } }
+@_documentation(visibility: internal)
 extension Int8: FieldValue { public static var fieldType: FieldType { .scalar(.int8) } }
+@_documentation(visibility: internal)
 extension Int16: FieldValue { public static var fieldType: FieldType { .scalar(.int16) } }
+@_documentation(visibility: internal)
 extension Int32: FieldValue { public static var fieldType: FieldType { .scalar(.int32) } }
+@_documentation(visibility: internal)
 extension Int64: FieldValue { public static var fieldType: FieldType { .scalar(.int64) } }
+@_documentation(visibility: internal)
 extension UInt: FieldValue { public static var fieldType: FieldType { .scalar(.uint64) } }
+@_documentation(visibility: internal)
 extension UInt8: FieldValue { public static var fieldType: FieldType { .scalar(.uint8) } }
+@_documentation(visibility: internal)
 extension UInt16: FieldValue { public static var fieldType: FieldType { .scalar(.uint16) } }
+@_documentation(visibility: internal)
 extension UInt32: FieldValue { public static var fieldType: FieldType { .scalar(.uint32) } }
+@_documentation(visibility: internal)
 extension UInt64: FieldValue { public static var fieldType: FieldType { .scalar(.uint64) } }
 
+@_documentation(visibility: internal)
 extension Bool: FieldValue {
     public static var fieldType: FieldType { .scalar(.bool) }
     @inlinable public static var storedWidth: Int { 1 }
@@ -62,6 +74,7 @@ extension Bool: FieldValue {
     public var storedValue: StoredValue { .bool(self) }
 }
 
+@_documentation(visibility: internal)
 extension Double: FieldValue {
     public static var fieldType: FieldType { .scalar(.double) }
     @inlinable public static var storedWidth: Int { 8 }
@@ -77,6 +90,7 @@ extension Double: FieldValue {
     public var storedValue: StoredValue { .double(self) }
 }
 
+@_documentation(visibility: internal)
 extension Float: FieldValue {
     public static var fieldType: FieldType { .scalar(.float) }
     @inlinable public static var storedWidth: Int { 4 }
@@ -93,6 +107,7 @@ extension Float: FieldValue {
 }
 
 /// Seconds since the reference date (2001-01-01T00:00:00Z), as the Double that Foundation keeps: nothing is rounded.
+@_documentation(visibility: internal)
 extension Date: FieldValue {
     public static var fieldType: FieldType { .scalar(.date) }
     @inlinable public static var storedWidth: Int { 8 }
@@ -110,6 +125,7 @@ extension Date: FieldValue {
     public var storedValue: StoredValue { .double(timeIntervalSinceReferenceDate) }
 }
 
+@_documentation(visibility: internal)
 extension UUID: FieldValue {
     public static var fieldType: FieldType { .scalar(.uuid) }
     @inlinable public static var storedWidth: Int { 16 }
@@ -131,6 +147,7 @@ extension UUID: FieldValue {
 // MARK: Text and data
 
 /// Text keeps its spelling in a record; predicates, keys and sorts compare its NFC form.
+@_documentation(visibility: internal)
 extension String: FieldValue {
     public static var fieldType: FieldType { .scalar(.string) }
     @inlinable public static var storedWidth: Int { 0 }
@@ -213,6 +230,7 @@ extension String: FieldValue {
     public var storedValue: StoredValue { .text(NormalizedText.bytes(of: self)) }
 }
 
+@_documentation(visibility: internal)
 extension Data: FieldValue {
     public static var fieldType: FieldType { .scalar(.data) }
     @inlinable public static var storedWidth: Int { 0 }

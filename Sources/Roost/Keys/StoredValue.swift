@@ -3,6 +3,7 @@
 import Foundation
 
 /// A field's value without its Swift type: what predicates compare and what the tool prints.
+@_documentation(visibility: internal)
 public enum StoredValue: Hashable, Sendable {
     case null
     case bool(Bool)

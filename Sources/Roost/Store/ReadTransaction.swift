@@ -15,6 +15,7 @@ public struct ReadTransaction: ~Copyable, SnapshotReading {
         self.lease = lease
     }
 
+    @_documentation(visibility: internal)
     public var context: SnapshotContext { SnapshotContext(store: store, transaction: lease.transaction) }
 }
 
@@ -23,6 +24,7 @@ public struct ReadTransaction: ~Copyable, SnapshotReading {
 /// A write transaction sees its own changes.
 public protocol SnapshotReading: ~Copyable {
     /// Where the reading happens.
+    @_documentation(visibility: internal)
     var context: SnapshotContext { get }
 }
 
@@ -30,6 +32,7 @@ public protocol SnapshotReading: ~Copyable {
 ///
 /// Unowned: whoever runs the transaction holds both, and it is used only inside the transaction's closure; it must not be
 /// kept. Counting references would cost as much as a look-up's decoding.
+@_documentation(visibility: internal)
 public struct SnapshotContext {
     unowned(unsafe) let store: Store
     unowned(unsafe) let transaction: Transaction

@@ -15,6 +15,7 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
         self.session = session
     }
 
+    @_documentation(visibility: internal)
     public var context: SnapshotContext { SnapshotContext(store: store, transaction: session.transaction) }
 
     // MARK: Storing
