@@ -184,7 +184,7 @@ struct PageTree {
     // MARK: Pages
 
     @inline(__always)
-    private func page(_ number: UInt64, isLeaf: Bool) throws(LMDBError) -> UnsafeRawPointer {
+    func page(_ number: UInt64, isLeaf: Bool) throws(LMDBError) -> UnsafeRawPointer {
         let page = try address(number)
         try verify(page, isLeaf: isLeaf)
         return page
@@ -209,6 +209,12 @@ struct PageTree {
         else { throw Self.damaged() }
     }
 
+    /// Has the processor load a whole page.
+    func prefetch(_ number: UInt64) {
+        guard let page = try? address(number) else { return }
+        for offset in stride(from: 0, to: pageSize, by: Self.lineSize) { roost_prefetch(page + offset) }
+    }
+
     /// The child that a branch's node names, not yet verified: its header is on its way.
     @inline(__always)
     private func child(of page: UnsafeRawPointer, _ position: Int) throws(LMDBError) -> UnsafeRawPointer {
@@ -220,14 +226,14 @@ struct PageTree {
     }
 
     @inline(__always)
-    private func childNumber(_ page: UnsafeRawPointer, _ position: Int) throws(LMDBError) -> UInt64 {
+    func childNumber(_ page: UnsafeRawPointer, _ position: Int) throws(LMDBError) -> UInt64 {
         let node = try node(page, position)
         return UInt64(node.loadUnaligned(as: UInt32.self))
             | UInt64(node.loadUnaligned(fromByteOffset: 4, as: UInt16.self)) << 32
     }
 
     @inline(__always)
-    private static func count(_ page: UnsafeRawPointer) -> Int {
+    static func count(_ page: UnsafeRawPointer) -> Int {
         (Int(page.load(fromByteOffset: 12, as: UInt16.self)) - headerSize) >> 1
     }
 
@@ -239,7 +245,7 @@ struct PageTree {
 
     /// The node, whose header and key lie within the page.
     @inline(__always)
-    private func node(_ page: UnsafeRawPointer, _ position: Int) throws(LMDBError) -> UnsafeRawPointer {
+    func node(_ page: UnsafeRawPointer, _ position: Int) throws(LMDBError) -> UnsafeRawPointer {
         let offset = Self.offset(page, position)
         guard offset >= Self.headerSize, offset &+ Self.nodeHeaderSize <= pageSize else { throw Self.damaged() }
         let node = page + offset
@@ -248,13 +254,13 @@ struct PageTree {
     }
 
     @inline(__always)
-    private static func keySize(_ node: UnsafeRawPointer) -> Int {
+    static func keySize(_ node: UnsafeRawPointer) -> Int {
         Int(node.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
     }
 
     /// The order of the node's key and `key`: below, at or above 0.
     @inline(__always)
-    private static func compare(_ node: UnsafeRawPointer, _ key: UnsafeRawBufferPointer) -> Int {
+    static func compare(_ node: UnsafeRawPointer, _ key: UnsafeRawBufferPointer) -> Int {
         let size = keySize(node)
         let shared = min(size, key.count)
         if shared > 0, let start = key.baseAddress {
@@ -266,20 +272,26 @@ struct PageTree {
 
     /// Eight bytes of a key as the number that is ordered as they are.
     @inline(__always)
-    private static func word(_ start: UnsafeRawPointer?) -> UInt64 {
+    static func word(_ start: UnsafeRawPointer?) -> UInt64 {
         UInt64(bigEndian: start.unsafelyUnwrapped.loadUnaligned(as: UInt64.self))
     }
 
-    /// The value of a leaf's node, on the page or on overflow pages of its own; nil when the node has another key.
+    /// The value of a leaf's node; nil when the node has another key.
     @inline(__always)
     private func value(
         _ page: UnsafeRawPointer, _ position: Int, ifKeyIs key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         let node = try node(page, position)
         guard Self.compare(node, key) == 0 else { return nil }
+        return try value(page, node)
+    }
+
+    /// The value of a leaf's node, on the page or on overflow pages of its own.
+    @inline(__always)
+    func value(_ page: UnsafeRawPointer, _ node: UnsafeRawPointer) throws(LMDBError) -> UnsafeRawBufferPointer {
         let size = Int(node.loadUnaligned(as: UInt32.self))
         let flags = node.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
-        let start = node + (Self.nodeHeaderSize &+ key.count)
+        let start = node + (Self.nodeHeaderSize &+ Self.keySize(node))
         if flags == 0 {
             guard (start - page) &+ size <= pageSize else { throw Self.damaged() }
             return UnsafeRawBufferPointer(start: start, count: size)
@@ -300,5 +312,5 @@ struct PageTree {
     }
 
     @inline(never)
-    private static func damaged() -> LMDBError { LMDBError(code: MDB_CORRUPTED, operation: "page") }
+    static func damaged() -> LMDBError { LMDBError(code: MDB_CORRUPTED, operation: "page") }
 }

@@ -75,7 +75,7 @@ package final class Transaction {
         }
     }
 
-    /// The tree by which many keys are looked up at once; nil where LMDB's own calls do it. For tests.
+    /// The tree by which many keys are looked up at once; nil where LMDB's own calls do it.
     func pageTree(_ database: Database) throws(LMDBError) -> PageTree? {
         try pages?.pointee.tree(database, handle, snapshot: snapshotID)
     }
@@ -93,6 +93,9 @@ package final class Transaction {
 
     /// A new cursor on `database`; it closes itself at the end of its scope (hazard 35).
     package func cursor(_ database: Database) throws(LMDBError) -> Cursor {
+        if let tree = try pageTree(database) {
+            return Cursor(path: PagePath(tree), transaction: self, role: database.role)
+        }
         var cursor: OpaquePointer?
         let code = mdb_cursor_open(handle, database.handle, &cursor)
         guard code == MDB_SUCCESS, let cursor else { throw failure ?? RoostLMDB.failure(code, "mdb_cursor_open") }
