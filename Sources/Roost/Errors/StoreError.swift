@@ -57,7 +57,7 @@ public struct StoreError: Error, Sendable {
         public static let idsExhausted = Code(rawValue: "idsExhausted")
         /// A predicate failed on an object: an overflow, a division by zero, a forced unwrap of nil.
         public static let predicateFailed = Code(rawValue: "predicateFailed")
-        /// A predicate has more parts than a fetch takes: 50,000.
+        /// A predicate has more than 20,000 conditions and operations.
         public static let predicateTooLarge = Code(rawValue: "predicateTooLarge")
         /// The store has reached its maximum size.
         public static let storeFull = Code(rawValue: "storeFull")
@@ -124,6 +124,13 @@ extension StoreError {
             .idTooLong,
             "The ID \(id.prefix(40).debugDescription)… is too long: an ID takes at most \(maximumIDKeyLength - 1) bytes.",
             id: id)
+    }
+
+    static var predicateTooLarge: StoreError {
+        StoreError(
+            .predicateTooLarge,
+            "The predicate has more than \(LoweringContext.maximumParts) conditions and operations: capture the values in an array and test whether it contains the field."
+        )
     }
 
     static var storeClosed: StoreError { StoreError(.storeClosed, "The store has been closed.") }

@@ -19,6 +19,9 @@ indirect enum Filter: Sendable {
     /// What only the decoded object can answer.
     case object(ObjectTest)
 
+    /// How conditions are joined.
+    enum Junction: Sendable { case and, or }
+
     enum Operation: Sendable { case equal, less, lessOrEqual, greater, greaterOrEqual }
 
     struct Comparison: Sendable {
@@ -37,15 +40,6 @@ indirect enum Filter: Sendable {
             self.text = text
             bytes = NormalizedText.bytes(of: text)
         }
-    }
-
-    /// A test on the decoded object. It decodes by itself; `canThrow` says whether it may fail on some object, in which
-    /// case it must not be evaluated earlier or later than the predicate would.
-    ///
-    /// Unchecked: the closure holds a part of a `Predicate`, which is Sendable as a whole, and only reads it.
-    struct ObjectTest: @unchecked Sendable {
-        let canThrow: Bool
-        let evaluate: (RecordView) throws -> Bool
     }
 
     /// Whether evaluating it can throw for other reasons than a damaged record.

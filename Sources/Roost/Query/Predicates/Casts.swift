@@ -2,20 +2,30 @@
 
 import Foundation
 
-extension PredicateExpressions.TypeCheck: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool { try input.checkedValue(bindings) is Desired }
-    var operandsCanFail: Bool { input.canFail }
-}
-
-extension PredicateExpressions.ConditionalCast: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Desired? { try input.checkedValue(bindings) as? Desired }
-    var operandsCanFail: Bool { input.canFail }
-}
-
-extension PredicateExpressions.ForceCast: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Desired {
-        guard let value = try input.checkedValue(bindings) as? Desired else { throw PredicateFailure.failedCast }
-        return value
+extension PredicateExpressions.TypeCheck: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let input = try node.input.compiled(context)
+        return Compiled(input.traits) { try input($0) is Desired }
     }
-    var operandsCanFail: Bool { true }
+}
+
+extension PredicateExpressions.ConditionalCast: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let input = try node.input.compiled(context)
+        return Compiled(input.traits) { try input($0) as? Desired }
+    }
+}
+
+extension PredicateExpressions.ForceCast: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let input = try node.input.compiled(context)
+        return Compiled(input.traits.union(.canFail)) {
+            guard let value = try input($0) as? Desired else { throw PredicateFailure.failedCast }
+            return value
+        }
+    }
+}
+
+extension PredicateFailure {
+    static let failedCast = PredicateFailure(description: "a value is not of the type it is cast to")
 }

@@ -2,9 +2,9 @@
 
 import Foundation
 
-extension PredicateExpressions.CollectionContainsCollection: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        try base.checkedValue(bindings).contains(other.checkedValue(bindings))
+extension PredicateExpressions.CollectionContainsCollection: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (base, other) = (try node.base.compiled(context), try node.other.compiled(context))
+        return Compiled(base.traits.union(other.traits)) { try base($0).contains(other($0)) }
     }
-    var operandsCanFail: Bool { base.canFail || other.canFail }
 }

@@ -2,58 +2,66 @@
 
 import Foundation
 
-extension PredicateExpressions.Comparison: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm {
-        let (left, right) = (lhs.term(context), rhs.term(context))
-        if let position = left.position(context), let value = right.storedValue {
-            return comparison(position, value, context, turned: false)
+extension PredicateExpressions.Comparison: ConditionNode {
+    static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
+        let (left, right) = (try node.lhs.term(context), try node.rhs.term(context))
+        if let position = left.position(context) {
+            guard let value = try context.storedValue(node.rhs, right) else { return nil }
+            return comparison(position, node.op, value, context, turned: false)
         }
-        if let position = right.position(context), let value = left.storedValue {
-            return comparison(position, value, context, turned: true)
+        if let position = right.position(context) {
+            guard let value = try context.storedValue(node.lhs, left) else { return nil }
+            return comparison(position, node.op, value, context, turned: true)
         }
-        return .unknown
+        return nil
     }
 
-    private func comparison(
-        _ position: Int, _ value: StoredValue, _ context: any LoweringContext, turned: Bool
-    ) -> LoweredTerm {
-        guard context.isOrdered(position), context.fieldType(position).scalar != nil else { return .unknown }
-        let operation: Filter.Operation
+    private static func comparison(
+        _ position: Int, _ op: PredicateExpressions.ComparisonOperator, _ value: StoredValue,
+        _ context: LoweringContext,
+        turned: Bool
+    ) -> Filter? {
+        guard context.isOrdered(position), context.fieldType(position).scalar != nil else { return nil }
         switch (op, turned) {
-        case (.lessThan, false), (.greaterThan, true): operation = .less
-        case (.lessThanOrEqual, false), (.greaterThanOrEqual, true): operation = .lessOrEqual
-        case (.greaterThan, false), (.lessThan, true): operation = .greater
-        case (.greaterThanOrEqual, false), (.lessThanOrEqual, true): operation = .greaterOrEqual
-        @unknown default: return .unknown
+        case (.lessThan, false), (.greaterThan, true): return .comparison(position, .less, value)
+        case (.lessThanOrEqual, false), (.greaterThanOrEqual, true): return .comparison(position, .lessOrEqual, value)
+        case (.greaterThan, false), (.lessThan, true): return .comparison(position, .greater, value)
+        case (.greaterThanOrEqual, false), (.lessThanOrEqual, true):
+            return .comparison(position, .greaterOrEqual, value)
+        @unknown default: return nil
         }
-        return .condition(.comparison(position, operation, value))
     }
-}
 
-extension PredicateExpressions.Comparison: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        let (left, right) = (try lhs.checkedValue(bindings), try rhs.checkedValue(bindings))
-        if let left = left as? String, let right = right as? String { return compare(text: left, right) }
-        switch op {
-        case .lessThan: return left < right
-        case .lessThanOrEqual: return left <= right
-        case .greaterThan: return left > right
-        case .greaterThanOrEqual: return left >= right
-        @unknown default: return try evaluate(bindings)
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (lhs, rhs) = (try node.lhs.compiled(context), try node.rhs.compiled(context))
+        let traits = lhs.traits.union(rhs.traits)
+        if LHS.Output.self == String.self {
+            return textComparison(lhs.rebound(to: String.self), rhs.rebound(to: String.self), node.op, traits)
+        }
+        switch node.op {
+        case .lessThan: return Compiled(traits) { try lhs($0) < rhs($0) }
+        case .lessThanOrEqual: return Compiled(traits) { try lhs($0) <= rhs($0) }
+        case .greaterThan: return Compiled(traits) { try lhs($0) > rhs($0) }
+        case .greaterThanOrEqual: return Compiled(traits) { try lhs($0) >= rhs($0) }
+        @unknown default: return try node.foreign(context)
         }
     }
-    var operandsCanFail: Bool { lhs.canFail || rhs.canFail }
 
     /// Text has one order everywhere in the store: see `NormalizedText`.
-    private func compare(text left: String, _ right: String) -> Bool {
-        let order = StoredOrder.of(
-            .text(NormalizedText.bytes(of: left)), .text(NormalizedText.bytes(of: right)))
-        switch op {
-        case .lessThan: return order == .less
-        case .lessThanOrEqual: return order != .greater
-        case .greaterThan: return order == .greater
-        case .greaterThanOrEqual: return order != .less
-        @unknown default: return false
+    private static func textComparison(
+        _ lhs: Compiled<String>, _ rhs: Compiled<String>, _ op: PredicateExpressions.ComparisonOperator,
+        _ traits: CompiledTraits
+    ) -> Compiled<Bool> {
+        Compiled(traits) {
+            let order = StoredOrder.of(
+                .text(NormalizedText.bytes(of: try lhs($0))), .text(NormalizedText.bytes(of: try rhs($0))))
+            switch op {
+            case .lessThan: return order == .less
+            case .lessThanOrEqual: return order != .greater
+            case .greaterThan: return order == .greater
+            case .greaterThanOrEqual: return order != .less
+            @unknown default: return false
+            }
         }
     }
 }

@@ -2,15 +2,24 @@
 
 import Foundation
 
-extension PredicateExpressions.Conjunction: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm {
-        .condition(.and([context.condition(lhs), context.condition(rhs)]))
+extension PredicateExpressions.Conjunction: ConditionNode {
+    static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
+        try context.joined(.and, node.lhs, node.rhs).map { .and($0) }
     }
-}
 
-extension PredicateExpressions.Conjunction: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        try lhs.checkedValue(bindings) && rhs.checkedValue(bindings)
+    static func collect(
+        _ node: Operand<Self>, _ junction: Filter.Junction, into parts: inout [Filter], _ context: LoweringContext
+    ) throws {
+        guard junction == .and else { return parts.append(try node.condition(context)) }
+        try context.countPart()
+        try context.descend {
+            try node.lhs.collect(junction, into: &parts, context)
+            try node.rhs.collect(junction, into: &parts, context)
+        }
     }
-    var operandsCanFail: Bool { lhs.canFail || rhs.canFail }
+
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (lhs, rhs) = (try node.lhs.compiled(context), try node.rhs.compiled(context))
+        return Compiled(lhs.traits.union(rhs.traits)) { try lhs($0) && rhs($0) }
+    }
 }

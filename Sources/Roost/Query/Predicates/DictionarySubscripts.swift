@@ -2,17 +2,19 @@
 
 import Foundation
 
-extension PredicateExpressions.DictionaryKeySubscript: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Value? {
-        try wrapped.checkedValue(bindings)[key.checkedValue(bindings)]
+extension PredicateExpressions.DictionaryKeySubscript: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let (wrapped, key) = (try node.wrapped.compiled(context), try node.key.compiled(context))
+        return Compiled(wrapped.traits.union(key.traits)) { try wrapped($0)[key($0)] }
     }
-    var operandsCanFail: Bool { wrapped.canFail || key.canFail }
 }
 
-extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Default.Output {
-        let (dictionary, key) = (try wrapped.checkedValue(bindings), try key.checkedValue(bindings))
-        return try dictionary[key] ?? self.default.checkedValue(bindings)
+extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let (wrapped, key) = (try node.wrapped.compiled(context), try node.key.compiled(context))
+        let defaultValue = try node.default.compiled(context)
+        return Compiled(wrapped.traits.union(key.traits).union(defaultValue.traits)) {
+            try wrapped($0)[key($0)] ?? defaultValue($0)
+        }
     }
-    var operandsCanFail: Bool { wrapped.canFail || key.canFail || self.default.canFail }
 }

@@ -2,40 +2,48 @@
 
 import Foundation
 
-extension PredicateExpressions.IntDivision: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Output {
-        let (left, right) = (try lhs.checkedValue(bindings), try rhs.checkedValue(bindings))
-        guard right != 0 else { throw PredicateFailure.divisionByZero }
-        guard let (value, overflow) = Self.divided(left, right) else { return left / right }
-        guard !overflow, let result = value as? Output else { throw PredicateFailure.overflow }
-        return result
-    }
-    var operandsCanFail: Bool { true }
-
-    private static func divided(_ left: Any, _ right: Any) -> (Any, Bool)? {
-        func divide<Integer: FixedWidthInteger>(_ left: Integer) -> (Any, Bool)? {
-            guard let right = right as? Integer else { return nil }
-            let (value, overflow) = left.dividedReportingOverflow(by: right)
-            return (value, overflow)
+extension PredicateExpressions.IntDivision: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let (lhs, rhs) = (try node.lhs.compiled(context), try node.rhs.compiled(context))
+        let traits = lhs.traits.union(rhs.traits).union(.canFail)
+        func integers<I: FixedWidthInteger>(_: I.Type) -> Compiled<Output> {
+            let (lhs, rhs) = (lhs.rebound(to: I.self), rhs.rebound(to: I.self))
+            return Compiled<I>(traits) {
+                let (left, right) = (try lhs($0), try rhs($0))
+                guard right != 0 else { throw PredicateFailure.divisionByZero }
+                let (value, overflow) = left.dividedReportingOverflow(by: right)
+                guard !overflow else { throw PredicateFailure.overflow }
+                return value
+            }.rebound(to: Output.self)
         }
-        guard let left = left as? any FixedWidthInteger else { return nil }
-        return divide(left)
+        if let type = Output.self as? any FixedWidthInteger.Type { return integers(type) }
+        return Compiled(traits) {
+            let (left, right) = (try lhs($0), try rhs($0))
+            guard right != 0 else { throw PredicateFailure.divisionByZero }
+            return left / right
+        }
     }
 }
 
-extension PredicateExpressions.IntRemainder: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Output {
-        let (left, right) = (try lhs.checkedValue(bindings), try rhs.checkedValue(bindings))
-        guard right != 0 else { throw PredicateFailure.divisionByZero }
-        // The remainder of any number by -1 is 0, though the division may overflow.
-        return left.magnitude == right.magnitude || right.magnitude == 1 ? 0 : left % right
+extension PredicateExpressions.IntRemainder: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let (lhs, rhs) = (try node.lhs.compiled(context), try node.rhs.compiled(context))
+        return Compiled(lhs.traits.union(rhs.traits).union(.canFail)) {
+            let (left, right) = (try lhs($0), try rhs($0))
+            guard right != 0 else { throw PredicateFailure.divisionByZero }
+            // The remainder of any number by -1 is 0, though the division may overflow.
+            return right.magnitude == 1 ? 0 : left % right
+        }
     }
-    var operandsCanFail: Bool { true }
 }
 
-extension PredicateExpressions.FloatDivision: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Output {
-        try lhs.checkedValue(bindings) / rhs.checkedValue(bindings)
+extension PredicateExpressions.FloatDivision: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let (lhs, rhs) = (try node.lhs.compiled(context), try node.rhs.compiled(context))
+        return Compiled(lhs.traits.union(rhs.traits)) { try lhs($0) / rhs($0) }
     }
-    var operandsCanFail: Bool { lhs.canFail || rhs.canFail }
+}
+
+extension PredicateFailure {
+    static let divisionByZero = PredicateFailure(description: "it divides by zero")
 }

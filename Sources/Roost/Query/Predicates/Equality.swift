@@ -2,39 +2,43 @@
 
 import Foundation
 
-extension PredicateExpressions.Equal: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm {
-        equalityTerm(lhs.term(context), rhs.term(context), context).map { .condition($0) } ?? .unknown
+extension PredicateExpressions.Equal: ConditionNode {
+    static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
+        try equality(node.lhs, node.rhs, context)
+    }
+
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (lhs, rhs) = (try node.lhs.compiled(context), try node.rhs.compiled(context))
+        return Compiled(lhs.traits.union(rhs.traits)) { try lhs($0) == rhs($0) }
     }
 }
 
-extension PredicateExpressions.Equal: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        try lhs.checkedValue(bindings) == rhs.checkedValue(bindings)
+extension PredicateExpressions.NotEqual: ConditionNode {
+    static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
+        try equality(node.lhs, node.rhs, context).map { .negation($0) }
     }
-    var operandsCanFail: Bool { lhs.canFail || rhs.canFail }
-}
 
-extension PredicateExpressions.NotEqual: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm {
-        equalityTerm(lhs.term(context), rhs.term(context), context).map { .condition(.not($0)) } ?? .unknown
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (lhs, rhs) = (try node.lhs.compiled(context), try node.rhs.compiled(context))
+        return Compiled(lhs.traits.union(rhs.traits)) { try lhs($0) != rhs($0) }
     }
 }
 
-extension PredicateExpressions.NotEqual: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        try lhs.checkedValue(bindings) != rhs.checkedValue(bindings)
-    }
-    var operandsCanFail: Bool { lhs.canFail || rhs.canFail }
-}
-
-private func equalityTerm(_ lhs: LoweredTerm, _ rhs: LoweredTerm, _ context: any LoweringContext) -> Filter? {
-    func equality(_ field: LoweredTerm, _ constant: LoweredTerm) -> Filter? {
+/// That a field has a value known before the fetch; nil when the operands are not such.
+private func equality<L: PredicateExpression, R: PredicateExpression>(
+    _ lhs: Operand<L>, _ rhs: Operand<R>, _ context: LoweringContext
+) throws -> Filter? {
+    func equality<Constant: PredicateExpression>(
+        _ position: Int, _ constant: Operand<Constant>, _ term: LoweredTerm
+    ) throws -> Filter? {
         // Arrays as a whole are compared on the object.
-        guard let value = constant.storedValue, let position = field.position(context),
-            context.fieldType(position).scalar != nil
-        else { return nil }
+        guard context.fieldType(position).scalar != nil, let value = try context.storedValue(constant, term) else {
+            return nil
+        }
         return .equality(position, value)
     }
-    return equality(lhs, rhs) ?? equality(rhs, lhs)
+    let (left, right) = (try lhs.term(context), try rhs.term(context))
+    if let position = left.position(context) { return try equality(position, rhs, right) }
+    if let position = right.position(context) { return try equality(position, lhs, left) }
+    return nil
 }

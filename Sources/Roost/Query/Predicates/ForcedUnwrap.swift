@@ -2,10 +2,16 @@
 
 import Foundation
 
-extension PredicateExpressions.ForcedUnwrap: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Output {
-        guard let value = try inner.checkedValue(bindings) else { throw PredicateFailure.forcedNil }
-        return value
+extension PredicateExpressions.ForcedUnwrap: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let inner = try node.inner.compiled(context)
+        return Compiled(inner.traits.union(.canFail)) {
+            guard let value = try inner($0) else { throw PredicateFailure.forcedNil }
+            return value
+        }
     }
-    var operandsCanFail: Bool { true }
+}
+
+extension PredicateFailure {
+    static let forcedNil = PredicateFailure(description: "it unwraps nil")
 }

@@ -1,136 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Synchronization
-
-/// What the nodes of a predicate are lowered against: the entity's fields, whatever its Swift type.
-protocol LoweringContext: AnyObject {
-    var binding: EntityBinding { get }
-    var root: PredicateExpressions.VariableID { get }
-    /// A test of the decoded object, for what has no better form.
-    func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest
-}
-
-extension LoweringContext {
-    func position(of path: AnyKeyPath) -> Int? { binding.position(of: path) }
-    func isOrdered(_ position: Int) -> Bool { binding.isOrderedAsStored[position] }
-    func fieldType(_ position: Int) -> FieldType { binding.state.layout.fields[position].type }
-    func isRoot(_ id: PredicateExpressions.VariableID) -> Bool { id == root }
-
-    /// The condition that `expression` states; a test on the object where nothing better is known.
-    func condition<E: PredicateExpression<Bool>>(_ expression: E) -> Filter {
-        switch expression.term(self) {
-        case .condition(let filter): return filter
-        case .constant(let value as Bool): return .constant(value)
-        case .path(let path?):
-            if let position = position(of: path), fieldType(position) == .scalar(.bool) {
-                return .compare(.init(position: position, operation: .equal, value: .bool(true)))
-            }
-        default: break
-        }
-        return .object(objectTest(expression))
-    }
-}
 
 /// Turns a predicate's public expression tree into a `Filter`.
 ///
-/// Each node type of Foundation that Roost understands conforms to `LowerableExpression`. What has no such form, or names
-/// no field, becomes an `ObjectTest` that evaluates just that part on the decoded object.
-final class Lowering<T: Entity>: LoweringContext {
-    let binding: EntityBinding
-    private let variable: PredicateExpressions.Variable<T>
-    var root: PredicateExpressions.VariableID { variable.key }
-
-    private init(_ predicate: Predicate<T>, _ binding: EntityBinding) {
-        self.binding = binding
-        variable = predicate.variable
-    }
-
-    /// Throws `predicateTooLarge`.
-    static func filter(_ predicate: Predicate<T>, _ binding: EntityBinding) throws -> Filter {
-        Lowering(predicate, binding).condition(predicate.expression)
-    }
-
-    func objectTest<E: PredicateExpression<Bool>>(_ expression: E) -> Filter.ObjectTest {
-        let (variable, handle) = (variable, binding.state.handle)
-        return Filter.ObjectTest(canThrow: expression.canFail) { view in
-            let object = try T.decoded(key: view.key, record: view.record, handle: handle)
-            do {
-                return try expression.checkedValue(PredicateBindings((variable, object)))
-            } catch {
-                throw StoreError(
-                    .predicateFailed,
-                    "The predicate cannot be evaluated on \(T.entityName) \(object.id): \(error).",
-                    entity: T.entityName, id: "\(object.id)")
-            }
+/// What has no form that can be tested on records, or names no field, becomes an `ObjectTest` that evaluates just that part
+/// on the decoded object.
+enum Lowering {
+    /// Throws `predicateTooLarge`. It looks at each node once; a predicate that is nested deeply is lowered on a large stack.
+    static func filter<T: Entity>(_ predicate: Predicate<T>, _ binding: EntityBinding) throws -> Filter {
+        let context = LoweringContext(T.self, binding, predicate.variable)
+        func open<E: PredicateExpression<Bool>>(_ expression: E) throws -> Filter {
+            try withUnsafePointer(to: expression) { try Operand($0).condition(context) }
         }
+        return try open(predicate.expression)
     }
 }
 
-/// What an expression means, as far as the engine can tell.
-enum LoweredTerm {
-    /// The object itself, or a path into it that begins at the object.
-    case path(AnyKeyPath?)
-    /// A value known before the fetch.
-    case constant(any FieldValue)
-    case null
-    case condition(Filter)
-    case unknown
-}
+/// What the nodes of a predicate are lowered and compiled against: the entity's fields, whatever its Swift type. Lives as
+/// long as one lowering.
+final class LoweringContext {
+    private let binding: EntityBinding
+    private let root: PredicateExpressions.VariableID
+    private let objectType: ObjectIdentifier
+    private let runTest: ObjectTest.Run
+    /// Gives Foundation the object.
+    let bindRoot: (inout PredicateBindings, UnsafeRawPointer) -> Void
 
-protocol LowerableExpression: SendableMetatype {
-    func lower(_ context: any LoweringContext) -> LoweredTerm
-}
-
-extension PredicateExpression {
-    func term(_ context: any LoweringContext) -> LoweredTerm {
-        let term = LowerableTypes.lower(self, context)
-        guard case .unknown = term, let constant, let value = asFieldValue(constant) else { return term }
-        return .constant(value)
+    init<T: Entity>(_: T.Type, _ binding: EntityBinding, _ variable: PredicateExpressions.Variable<T>) {
+        self.binding = binding
+        root = variable.key
+        objectType = ObjectIdentifier(T.self)
+        runTest = ObjectTest.run(T.self, binding.state)
+        bindRoot = { bindings, object in bindings[variable] = object.assumingMemoryBound(to: T.self).pointee }
     }
+
+    private init(_ other: LoweringContext) {
+        binding = other.binding
+        root = other.root
+        objectType = other.objectType
+        runTest = other.runTest
+        bindRoot = other.bindRoot
+    }
+
+    /// One for what is compiled later.
+    func another() -> LoweringContext { LoweringContext(self) }
+
+    // MARK: Fields
+
+    func position(of path: AnyKeyPath) -> Int? { binding.position(of: path) }
+    func isOrdered(_ position: Int) -> Bool { binding.isOrderedAsStored[position] }
+    func fieldType(_ position: Int) -> FieldType { binding.state.layout.fields[position].type }
+
+    /// Whether it is the predicate's argument. `type` is the variable's.
+    func isRoot(_ id: PredicateExpressions.VariableID, _ type: Any.Type) -> Bool {
+        id == root && ObjectIdentifier(type) == objectType
+    }
+
+    // MARK: Size and depth
+
+    /// Conditions, what joins them, and operations that are evaluated on objects: ten thousand comparisons joined by `||`
+    /// and what more anybody may have generated.
+    static let maximumParts = 20_000
+    /// How deep a recursion may be on the caller's stack. A level takes up to 2 KiB without optimisation.
+    private static let smallStackDepth = 64
+    /// Beyond so many levels, each of which is a condition on objects in itself, a part is evaluated on the object.
+    private static let maximumJunctionDepth = 32
+
+    private var parts = 0
+    private var depth = 0
+    private var evaluationDepth = 0
+    private var deepestEvaluation = 0
+    private var junctionDepth = 0
+
+    func countPart() throws {
+        parts += 1
+        if parts > Self.maximumParts { throw StoreError.predicateTooLarge }
+    }
+
+    /// Goes one level down.
+    func descend<Result>(_ body: () throws -> Result) throws -> Result {
+        depth += 1
+        defer { depth -= 1 }
+        return depth == Self.smallStackDepth ? try LargeStack.run(body) : try body()
+    }
+
+    /// Goes one level down; what is compiled deeper than a small stack may take is evaluated on a large one.
+    func compile<Output>(_ body: () throws -> Compiled<Output>) throws -> Compiled<Output> {
+        evaluationDepth += 1
+        defer { evaluationDepth -= 1 }
+        deepestEvaluation = max(deepestEvaluation, evaluationDepth)
+        guard evaluationDepth == Self.smallStackDepth else { return try descend(body) }
+        deepestEvaluation = evaluationDepth
+        let compiled = try descend(body)
+        return deepestEvaluation > 2 * Self.smallStackDepth ? compiled.onLargeStack() : compiled
+    }
+
+    // MARK: Constants
 
     /// The value, if it can be had without the object: then it is the same for every object.
-    var constant: Output? {
-        guard self is any CheckedExpression else { return nil }
-        return try? checkedValue(PredicateBindings())
-    }
-}
-
-/// Which types of expression can be lowered. Asking the runtime takes half a microsecond a node, as long as a look-up of
-/// an object; there are as many types as there are spellings of predicates in the program.
-private enum LowerableTypes {
-    private static let known = Mutex<[ObjectIdentifier: (any LowerableExpression.Type)?]>([:])
-
-    static func lower<E: PredicateExpression>(_ expression: E, _ context: any LoweringContext) -> LoweredTerm {
-        let identifier = ObjectIdentifier(E.self)
-        var lowerable = known.withLock { $0[identifier] }
-        if lowerable == nil {
-            lowerable = .some(E.self as? any LowerableExpression.Type)
-            known.withLock { $0[identifier] = lowerable }
-        }
-        guard case .some(let type?) = lowerable else { return .unknown }
-        func lower<L: LowerableExpression>(as _: L.Type) -> LoweredTerm {
-            // The same type under two names.
-            withUnsafePointer(to: expression) { UnsafeRawPointer($0).assumingMemoryBound(to: L.self).pointee }
-                .lower(context)
-        }
-        return lower(as: type)
-    }
-}
-
-extension LoweredTerm {
-    /// The field that is meant.
-    func position(_ context: any LoweringContext) -> Int? {
-        if case .path(let path?) = self { return context.position(of: path) }
-        return nil
+    func constant<E: PredicateExpression>(_ operand: Operand<E>) throws -> E.Output? {
+        if let value = operand.node(as: PredicateExpressions.Value<E.Output>.self) { return value.value }
+        let (parts, fields) = (parts, fields)
+        self.parts = 0
+        defer { (self.parts, self.fields) = (parts, fields) }
+        return try value(try compiled(operand))
     }
 
-    /// A constant as a field would store it; `.null` for nil.
-    var storedValue: StoredValue? {
-        switch self {
+    /// The constant as a field would store it, `.null` for nil.
+    func storedValue<E: PredicateExpression>(_ operand: Operand<E>, _ term: LoweredTerm) throws -> StoredValue? {
+        switch term {
         case .null: .null
         case .constant(let value): value.storedValue
-        default: nil
+        case .path: nil
+        case .unknown: try constant(operand).flatMap(asFieldValue)?.storedValue
         }
+    }
+
+    private func value<Output>(_ compiled: Compiled<Output>) throws -> Output? {
+        compiled.traits.contains(.readsObject) ? nil : try? compiled(.withoutObject)
+    }
+
+    // MARK: Tests of the object
+
+    /// The fields that the part being compiled reads.
+    private var fields: [Int] = []
+
+    func noteField(_ position: Int) {
+        if !fields.contains(position) { fields.append(position) }
+    }
+
+    /// A test of the decoded object, for what has no better form.
+    func objectTest<E: PredicateExpression<Bool>>(_ operand: Operand<E>) throws -> Filter {
+        fields = []
+        let compiled = try compiled(operand)
+        if let holds = try value(compiled) { return .constant(holds) }
+        return .object(ObjectTest(compiled, reading: fields, runTest))
+    }
+
+    private func compiled<E: PredicateExpression>(_ operand: Operand<E>) throws -> Compiled<E.Output> {
+        let outer = evaluationDepth
+        evaluationDepth = 0
+        defer { evaluationDepth = outer }
+        return try operand.compiled(self)
+    }
+
+    // MARK: Junctions
+
+    /// The conditions that `junction` joins, in their order; neighbours that need the object share it. Nil when it lies too
+    /// deep for filters, whose every reader recurses.
+    func joined<L: PredicateExpression<Bool>, R: PredicateExpression<Bool>>(
+        _ junction: Filter.Junction, _ lhs: Operand<L>, _ rhs: Operand<R>
+    ) throws -> [Filter]? {
+        if junctionDepth == Self.maximumJunctionDepth { return nil }
+        junctionDepth += 1
+        defer { junctionDepth -= 1 }
+        var parts: [Filter] = []
+        try lhs.collect(junction, into: &parts, self)
+        try rhs.collect(junction, into: &parts, self)
+        return ObjectTest.joined(parts, junction)
     }
 }

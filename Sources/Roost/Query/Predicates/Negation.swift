@@ -2,11 +2,23 @@
 
 import Foundation
 
-extension PredicateExpressions.Negation: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm { .condition(.not(context.condition(wrapped))) }
+extension PredicateExpressions.Negation: ConditionNode {
+    static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
+        .negation(try node.wrapped.condition(context))
+    }
+
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let wrapped = try node.wrapped.compiled(context)
+        return Compiled(wrapped.traits) { try !wrapped($0) }
+    }
 }
 
-extension PredicateExpressions.Negation: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool { try !wrapped.checkedValue(bindings) }
-    var operandsCanFail: Bool { wrapped.canFail }
+extension Filter {
+    static func negation(_ filter: Filter) -> Filter {
+        switch filter {
+        case .constant(let holds): .constant(!holds)
+        case .not(let inner): inner
+        default: .not(filter)
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 import Foundation
 
-extension PredicateExpressions.NilCoalesce: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Output {
-        try lhs.checkedValue(bindings) ?? rhs.checkedValue(bindings)
+extension PredicateExpressions.NilCoalesce: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let (lhs, rhs) = (try node.lhs.compiled(context), try node.rhs.compiled(context))
+        return Compiled(lhs.traits.union(rhs.traits)) { try lhs($0) ?? rhs($0) }
     }
-    var operandsCanFail: Bool { lhs.canFail || rhs.canFail }
 }

@@ -2,92 +2,117 @@
 
 import Foundation
 
-extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm {
-        guard let position = element.term(context).position(context), context.isOrdered(position),
-            context.fieldType(position).scalar != nil,
-            let (lower, upper, isClosed) = (range as? any RangeExpressionNode)?.bounds(context)
-                ?? (range.constant as? any StoredRange)?.storedBounds
-        else { return .unknown }
-        // Nothing lies between a number and NaN, whose key would stand above all.
-        for case .double(let number) in [lower, upper] where number.isNaN { return .condition(.constant(false)) }
-        let from = Filter.compare(.init(position: position, operation: .greaterOrEqual, value: lower))
-        let to = Filter.compare(
-            .init(position: position, operation: isClosed ? .lessOrEqual : .less, value: upper))
-        return .condition(.and([from, to]))
-    }
-}
-
-extension PredicateExpressions.RangeExpressionContains: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        let bounds: RangeExpression.Output
-        do {
-            bounds = try range.checkedValue(bindings)
-        } catch PredicateFailure.invertedRange {
-            // Nothing lies in it.
-            return false
+extension PredicateExpressions.Range: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let (lower, upper) = (try node.lower.compiled(context), try node.upper.compiled(context))
+        return Compiled(lower.traits.union(upper.traits).union(.canFail)) {
+            let (low, high) = (try lower($0), try upper($0))
+            guard low <= high else { throw PredicateFailure.invertedRange }
+            return low..<high
         }
-        return bounds.contains(try element.checkedValue(bindings))
-    }
-    var operandsCanFail: Bool { range.canFail || element.canFail }
-}
-
-extension PredicateExpressions.Range: RangeExpressionNode {
-    fileprivate func bounds(
-        _ context: any LoweringContext
-    ) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
-        guard let low = lower.term(context).storedValue, let high = upper.term(context).storedValue else { return nil }
-        return (low, high, false)
     }
 }
 
-extension PredicateExpressions.Range: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Output {
-        let (low, high) = (try lower.checkedValue(bindings), try upper.checkedValue(bindings))
-        guard low <= high else { throw PredicateFailure.invertedRange }
-        return low..<high
-    }
-    var operandsCanFail: Bool { true }
-}
-
-extension PredicateExpressions.ClosedRange: RangeExpressionNode {
-    fileprivate func bounds(
-        _ context: any LoweringContext
-    ) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
-        guard let low = lower.term(context).storedValue, let high = upper.term(context).storedValue else { return nil }
-        return (low, high, true)
+extension PredicateExpressions.ClosedRange: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
+        let (lower, upper) = (try node.lower.compiled(context), try node.upper.compiled(context))
+        return Compiled(lower.traits.union(upper.traits).union(.canFail)) {
+            let (low, high) = (try lower($0), try upper($0))
+            guard low <= high else { throw PredicateFailure.invertedRange }
+            return low...high
+        }
     }
 }
 
-extension PredicateExpressions.ClosedRange: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Output {
-        let (low, high) = (try lower.checkedValue(bindings), try upper.checkedValue(bindings))
-        guard low <= high else { throw PredicateFailure.invertedRange }
-        return low...high
+extension PredicateExpressions.RangeExpressionContains: ConditionNode {
+    static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
+        guard let position = try node.element.term(context).position(context), context.isOrdered(position),
+            context.fieldType(position).scalar != nil, let bounds = try bounds(node.range, context)
+        else { return nil }
+        // Nothing lies between a number and NaN, whose key would stand above all.
+        for case .double(let number) in [bounds.lower, bounds.upper] where number.isNaN { return .constant(false) }
+        return .and([
+            .compare(.init(position: position, operation: .greaterOrEqual, value: bounds.lower)),
+            .compare(.init(position: position, operation: bounds.isClosed ? .lessOrEqual : .less, value: bounds.upper)),
+        ])
     }
-    var operandsCanFail: Bool { true }
+
+    private static func bounds(
+        _ range: Operand<RangeExpression>, _ context: LoweringContext
+    ) throws -> StoredBounds? {
+        guard let type = RangeExpression.self as? any SpelledRange.Type else {
+            return (try context.constant(range) as? any CapturedRange)?.storedBounds
+        }
+        func open<Spelled: SpelledRange>(_: Spelled.Type) throws -> StoredBounds? {
+            try range.node(as: Spelled.self).flatMap { try Spelled.bounds($0, context) }
+        }
+        return try open(type)
+    }
+
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (range, element) = (try node.range.compiled(context), try node.element.compiled(context))
+        return Compiled(range.traits.union(element.traits)) {
+            let bounds: RangeExpression.Output
+            do {
+                bounds = try range($0)
+            } catch let failure as PredicateFailure where failure == .invertedRange {
+                // Nothing lies in it.
+                return false
+            }
+            return bounds.contains(try element($0))
+        }
+    }
+}
+
+/// A range as fields store its bounds.
+private struct StoredBounds {
+    let lower: StoredValue
+    let upper: StoredValue
+    let isClosed: Bool
 }
 
 /// A range spelled in the predicate.
-private protocol RangeExpressionNode {
-    func bounds(_ context: any LoweringContext) -> (lower: StoredValue, upper: StoredValue, isClosed: Bool)?
+private protocol SpelledRange: PredicateNode {
+    static func bounds(_ node: Operand<Self>, _ context: LoweringContext) throws -> StoredBounds?
 }
 
-/// A captured range.
-private protocol StoredRange {
-    var storedBounds: (lower: StoredValue, upper: StoredValue, isClosed: Bool)? { get }
+/// A range known before the fetch.
+private protocol CapturedRange {
+    var storedBounds: StoredBounds? { get }
 }
 
-extension Range: StoredRange {
-    fileprivate var storedBounds: (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
-        guard let lower = lowerBound as? any FieldValue, let upper = upperBound as? any FieldValue else { return nil }
-        return (lower.storedValue, upper.storedValue, false)
+extension PredicateExpressions.Range: SpelledRange {
+    fileprivate static func bounds(_ node: Operand<Self>, _ context: LoweringContext) throws -> StoredBounds? {
+        guard let lower = try context.storedValue(node.lower, node.lower.term(context)),
+            let upper = try context.storedValue(node.upper, node.upper.term(context))
+        else { return nil }
+        return StoredBounds(lower: lower, upper: upper, isClosed: false)
     }
 }
 
-extension ClosedRange: StoredRange {
-    fileprivate var storedBounds: (lower: StoredValue, upper: StoredValue, isClosed: Bool)? {
-        guard let lower = lowerBound as? any FieldValue, let upper = upperBound as? any FieldValue else { return nil }
-        return (lower.storedValue, upper.storedValue, true)
+extension PredicateExpressions.ClosedRange: SpelledRange {
+    fileprivate static func bounds(_ node: Operand<Self>, _ context: LoweringContext) throws -> StoredBounds? {
+        guard let lower = try context.storedValue(node.lower, node.lower.term(context)),
+            let upper = try context.storedValue(node.upper, node.upper.term(context))
+        else { return nil }
+        return StoredBounds(lower: lower, upper: upper, isClosed: true)
     }
+}
+
+extension Range: CapturedRange {
+    fileprivate var storedBounds: StoredBounds? {
+        guard let lower = lowerBound as? any FieldValue, let upper = upperBound as? any FieldValue else { return nil }
+        return StoredBounds(lower: lower.storedValue, upper: upper.storedValue, isClosed: false)
+    }
+}
+
+extension ClosedRange: CapturedRange {
+    fileprivate var storedBounds: StoredBounds? {
+        guard let lower = lowerBound as? any FieldValue, let upper = upperBound as? any FieldValue else { return nil }
+        return StoredBounds(lower: lower.storedValue, upper: upper.storedValue, isClosed: true)
+    }
+}
+
+extension PredicateFailure {
+    static let invertedRange = PredicateFailure(description: "a range ends before it begins")
 }

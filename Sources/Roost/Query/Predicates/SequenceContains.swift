@@ -2,44 +2,45 @@
 
 import Foundation
 
-extension PredicateExpressions.SequenceContains: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm {
-        if let position = element.term(context).position(context), context.fieldType(position).scalar != nil,
-            let values = sequence.constant.flatMap(storedElements)
-        {
-            var tests: [Filter] = []
-            if values.contains(.null) { tests.append(.isNull(position: position)) }
-            let present = values.filter { value in
-                if case .double(let number) = value, number.isNaN { return false }
-                return value != .null
-            }
-            let isIn = Filter.isIn(position: position, values: Set(present))
-            return .condition(tests.isEmpty ? isIn : .or(tests + [isIn]))
+extension PredicateExpressions.SequenceContains: ConditionNode {
+    static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
+        let element = try node.element.term(context)
+        if let position = element.position(context) {
+            guard context.fieldType(position).scalar != nil, let sequence = try context.constant(node.sequence),
+                let type = RHS.Output.self as? any FieldValue.Type
+            else { return nil }
+            return oneOf(position, storedValues(sequence, type))
         }
-        if let position = sequence.term(context).position(context),
-            let element = context.fieldType(position).element, element.scalar != nil,
-            let value = element.isOptional || element.scalar != nil ? self.element.term(context).storedValue : nil
+        if let position = try node.sequence.term(context).position(context),
+            let type = context.fieldType(position).element, type.scalar != nil,
+            let value = try context.storedValue(node.element, element)
         {
-            if case .double(let number) = value, number.isNaN { return .condition(.constant(false)) }
-            return .condition(.hasElement(position: position, value: value))
+            if case .double(let number) = value, number.isNaN { return .constant(false) }
+            return .hasElement(position: position, value: value)
         }
-        return .unknown
+        return nil
+    }
+
+    private static func oneOf(_ position: Int, _ values: Set<StoredValue>) -> Filter {
+        guard values.contains(.null) else { return .isIn(position: position, values: values) }
+        return .or([.isNull(position: position), .isIn(position: position, values: values.subtracting([.null]))])
+    }
+
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (sequence, element) = (try node.sequence.compiled(context), try node.element.compiled(context))
+        return Compiled(sequence.traits.union(element.traits)) { try sequence($0).contains(element($0)) }
     }
 }
 
-extension PredicateExpressions.SequenceContains: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        try sequence.checkedValue(bindings).contains(element.checkedValue(bindings))
-    }
-    var operandsCanFail: Bool { sequence.canFail || element.canFail }
-}
-
-/// The values of a captured array or set.
-private func storedElements(_ sequence: some Sequence) -> [StoredValue]? {
-    var values: [StoredValue] = []
+/// The values of a captured array or set, as fields store them; NaN, which equals nothing, is left out.
+private func storedValues<S: Sequence, Value: FieldValue>(_ sequence: S, _: Value.Type) -> Set<StoredValue> {
+    precondition(S.Element.self == Value.self, "internal inconsistency: a sequence of another type")
+    var values = Set<StoredValue>(minimumCapacity: sequence.underestimatedCount)
     for element in sequence {
-        guard let element = element as? any FieldValue else { return nil }
-        values.append(element.storedValue)
+        // The same type under two names.
+        let value = unsafeBitCast(element, to: Value.self).storedValue
+        if case .double(let number) = value, number.isNaN { continue }
+        values.insert(value)
     }
     return values
 }

@@ -2,18 +2,17 @@
 
 import Foundation
 
-extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm {
-        guard let position = base.term(context).position(context), context.fieldType(position) == .scalar(.string),
-            case .constant(let text as String) = prefix.term(context)
-        else { return .unknown }
-        return .condition(.startsWith(position: position, prefix: .init(text)))
+extension PredicateExpressions.SequenceStartsWith: ConditionNode {
+    static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
+        guard let position = try node.base.term(context).position(context),
+            context.fieldType(position) == .scalar(.string),
+            let text = try context.constant(node.prefix) as? String
+        else { return nil }
+        return .startsWith(position: position, prefix: .init(text))
     }
-}
 
-extension PredicateExpressions.SequenceStartsWith: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        try base.checkedValue(bindings).starts(with: prefix.checkedValue(bindings))
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (base, prefix) = (try node.base.compiled(context), try node.prefix.compiled(context))
+        return Compiled(base.traits.union(prefix.traits)) { try base($0).starts(with: prefix($0)) }
     }
-    var operandsCanFail: Bool { base.canFail || prefix.canFail }
 }

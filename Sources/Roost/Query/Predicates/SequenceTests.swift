@@ -2,35 +2,44 @@
 
 import Foundation
 
-extension PredicateExpressions.SequenceContainsWhere: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        var inner = bindings
-        return try sequence.checkedValue(bindings).contains { element in
-            inner[variable] = element
-            return try test.checkedValue(inner)
+extension PredicateExpressions.SequenceContainsWhere: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (sequence, test) = (try node.sequence.compiled(context), try node.test.compiled(context))
+        let variable = node.variable.copy()
+        return Compiled(sequence.traits.union(test.traits)) { evaluation in
+            var inner = evaluation
+            return try sequence(evaluation).contains { element in
+                inner.bindings[variable] = element
+                return try test(inner)
+            }
         }
     }
-    var operandsCanFail: Bool { sequence.canFail || test.canFail }
 }
 
-extension PredicateExpressions.SequenceAllSatisfy: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        var inner = bindings
-        return try sequence.checkedValue(bindings).allSatisfy { element in
-            inner[variable] = element
-            return try test.checkedValue(inner)
+extension PredicateExpressions.SequenceAllSatisfy: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (sequence, test) = (try node.sequence.compiled(context), try node.test.compiled(context))
+        let variable = node.variable.copy()
+        return Compiled(sequence.traits.union(test.traits)) { evaluation in
+            var inner = evaluation
+            return try sequence(evaluation).allSatisfy { element in
+                inner.bindings[variable] = element
+                return try test(inner)
+            }
         }
     }
-    var operandsCanFail: Bool { sequence.canFail || test.canFail }
 }
 
-extension PredicateExpressions.Filter: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> [Element] {
-        var inner = bindings
-        return try sequence.checkedValue(bindings).filter { element in
-            inner[variable] = element
-            return try filter.checkedValue(inner)
+extension PredicateExpressions.Filter: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<[Element]> {
+        let (sequence, test) = (try node.sequence.compiled(context), try node.filter.compiled(context))
+        let variable = node.variable.copy()
+        return Compiled(sequence.traits.union(test.traits)) { evaluation in
+            var inner = evaluation
+            return try sequence(evaluation).filter { element in
+                inner.bindings[variable] = element
+                return try test(inner)
+            }
         }
     }
-    var operandsCanFail: Bool { sequence.canFail || filter.canFail }
 }

@@ -2,9 +2,9 @@
 
 import Foundation
 
-extension PredicateExpressions.StringContainsRegex: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Bool {
-        try subject.checkedValue(bindings).contains(regex.checkedValue(bindings))
+extension PredicateExpressions.StringContainsRegex: PredicateNode {
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Bool> {
+        let (subject, regex) = (try node.subject.compiled(context), try node.regex.compiled(context))
+        return Compiled(subject.traits.union(regex.traits)) { try subject($0).contains(regex($0)) }
     }
-    var operandsCanFail: Bool { subject.canFail || regex.canFail }
 }

@@ -2,25 +2,24 @@
 
 import Foundation
 
-extension PredicateExpressions.Value: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm {
+extension PredicateExpressions.Value: PredicateNode {
+    static func term(_ node: Operand<Self>, _ context: LoweringContext) -> LoweredTerm {
         // Sequences of values are read by the nodes that take them.
-        asFieldValue(value).map { .constant($0) } ?? .unknown
+        asFieldValue(node.value).map { .constant($0) } ?? .unknown
+    }
+
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) -> Compiled<Output> {
+        let value = node.value
+        return Compiled([]) { _ in value }
     }
 }
 
-extension PredicateExpressions.Value: CheckedExpression {
-    func checked(_: PredicateBindings) throws -> Output { value }
-    var operandsCanFail: Bool { false }
-}
+extension PredicateExpressions.NilLiteral: PredicateNode {
+    static func term(_ node: Operand<Self>, _ context: LoweringContext) -> LoweredTerm { .null }
 
-extension PredicateExpressions.NilLiteral: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm { .null }
-}
-
-extension PredicateExpressions.NilLiteral: CheckedExpression {
-    func checked(_: PredicateBindings) throws -> Output { nil }
-    var operandsCanFail: Bool { false }
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) -> Compiled<Output> {
+        Compiled([]) { _ in nil }
+    }
 }
 
 /// `value as? any FieldValue`; the commonest types without asking the runtime.

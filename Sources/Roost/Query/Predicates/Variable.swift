@@ -2,11 +2,23 @@
 
 import Foundation
 
-extension PredicateExpressions.Variable: LowerableExpression {
-    func lower(_ context: any LoweringContext) -> LoweredTerm { context.isRoot(key) ? .path(nil) : .unknown }
+extension PredicateExpressions.Variable: PredicateNode {
+    static func term(_ node: Operand<Self>, _ context: LoweringContext) -> LoweredTerm {
+        context.isRoot(node.key, Output.self) ? .path(nil) : .unknown
+    }
+
+    static func compile(_ node: Operand<Self>, _ context: LoweringContext) -> Compiled<Output> {
+        if context.isRoot(node.key, Output.self) {
+            return Compiled(.readsObject) { try $0.object(as: Output.self).pointee }
+        }
+        let variable = node.copy()
+        return Compiled(.readsVariable) { evaluation in
+            guard let value = evaluation.bindings[variable] else { throw PredicateFailure.unboundVariable }
+            return value
+        }
+    }
 }
 
-extension PredicateExpressions.Variable: CheckedExpression {
-    func checked(_ bindings: PredicateBindings) throws -> Output { try evaluate(bindings) }
-    var operandsCanFail: Bool { false }
+extension PredicateFailure {
+    static let unboundVariable = PredicateFailure(description: "a variable has no value")
 }
