@@ -22,6 +22,21 @@ import Testing
         for source in sources { #expect(!source.text.contains(flag), "\(source.path) has \(flag)") }
     }
 
+    /// `FileHandle.write` ends the program when its stream is closed, full or gone (hazard 40).
+    @Test func noWriteToAFileHandleThatMayTrap() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        for folder in ["Sources", "Tools", "Examples", "Benchmarks/Sources", "Tests/Helper"] {
+            let folder = root.appendingPathComponent(folder)
+            for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift")
+            {
+                let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+                #expect(
+                    !text.contains(/FileHandle[^\n]*\.write\((?!contentsOf:)/), "\(folder.lastPathComponent)/\(path)")
+            }
+        }
+    }
+
     /// One module calls C (HAZARDS.md).
     @Test func onlyRoostLMDBImportsTheCModule() throws {
         for source in try sources() where source.text.contains("import CRoostLMDB") {

@@ -21,7 +21,7 @@ struct RoostBench {
                 try reportRSSToParent(kind, arguments)
             }
         } catch {
-            FileHandle.standardError.write(Data("roost-bench: \(error)\n".utf8))
+            try? FileHandle.standardError.write(contentsOf: Data("roost-bench: \(error)\n".utf8))
             exit(1)
         }
     }

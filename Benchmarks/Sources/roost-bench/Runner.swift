@@ -132,7 +132,7 @@ final class Runner {
     }
 
     private func progress(_ text: String) {
-        FileHandle.standardError.write(Data("… \(text)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("… \(text)\n".utf8))
     }
 }
 
