@@ -10,7 +10,8 @@ package struct Cursor: ~Copyable {
     private var path: PagePath?
     /// Where its moves are counted. The cursor lives inside the body that the transaction was handed to, so the
     /// transaction outlives it.
-    private let moves: UnsafeMutablePointer<Int>
+    private let tally: Tally
+    private let role: Database.Role
     private var entryKey = MDB_val()
     private var entryValue = MDB_val()
 
@@ -20,13 +21,15 @@ package struct Cursor: ~Copyable {
 
     init(handle: OpaquePointer, transaction: Transaction, role: Database.Role) {
         self.handle = handle
-        moves = transaction.tally + role.rawValue
+        tally = transaction.tally
+        self.role = role
     }
 
     init(path: PagePath, transaction: Transaction, role: Database.Role) {
         handle = nil
         self.path = path
-        moves = transaction.tally + role.rawValue
+        tally = transaction.tally
+        self.role = role
     }
 
     deinit {
@@ -35,24 +38,24 @@ package struct Cursor: ~Copyable {
     }
 
     package mutating func first() throws(LMDBError) -> Bool {
-        if let found = try path?.first() { return counted(found) }
+        if let found = try path?.first() { return try counted(found) }
         return try move(MDB_FIRST)
     }
 
     package mutating func last() throws(LMDBError) -> Bool {
-        if let found = try path?.last() { return counted(found) }
+        if let found = try path?.last() { return try counted(found) }
         return try move(MDB_LAST)
     }
 
     @inline(__always)
     package mutating func next() throws(LMDBError) -> Bool {
-        if let found = try path?.next() { return counted(found) }
+        if let found = try path?.next() { return try counted(found) }
         return try move(MDB_NEXT)
     }
 
     @inline(__always)
     package mutating func previous() throws(LMDBError) -> Bool {
-        if let found = try path?.previous() { return counted(found) }
+        if let found = try path?.previous() { return try counted(found) }
         return try move(MDB_PREV)
     }
 
@@ -74,14 +77,14 @@ package struct Cursor: ~Copyable {
     /// Stands on the first entry whose key is not below `bound`.
     package mutating func seek(atLeast bound: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
         if bound.isEmpty { return try first() }
-        if let found = try path?.seek(atLeast: bound) { return counted(found) }
+        if let found = try path?.seek(atLeast: bound) { return try counted(found) }
         return try move(MDB_SET_RANGE, from: bound)
     }
 
     /// Stands on the last entry whose key is below `bound`.
     package mutating func seek(below bound: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
         if bound.isEmpty { return false }
-        if let found = try path?.seek(below: bound) { return counted(found) }
+        if let found = try path?.seek(below: bound) { return try counted(found) }
         // The entry at or above the bound is not one of the caller's: only the one before it is counted.
         entryKey = MDB_val(bound)
         let code = mdb_cursor_get(handle, &entryKey, &entryValue, MDB_SET_RANGE)
@@ -92,13 +95,17 @@ package struct Cursor: ~Copyable {
 
     /// Stands on `exact`. False, with the position undefined, when it is not there.
     package mutating func seek(exactly exact: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
-        if let found = try path?.seek(exactly: exact) { return counted(found) }
+        if let found = try path?.seek(exactly: exact) { return try counted(found) }
         return try move(MDB_SET_KEY, from: exact)
     }
 
     @inline(__always)
-    private func counted(_ found: Bool) -> Bool {
-        if found { moves.pointee &+= 1 }
+    private func counted(_ found: Bool) throws(LMDBError) -> Bool {
+        if found {
+            try tally.add(role, bytes: path.unsafelyUnwrapped.value.count)
+        } else {
+            try tally.addMiss()
+        }
         return found
     }
 
@@ -106,10 +113,13 @@ package struct Cursor: ~Copyable {
     private mutating func move(_ operation: MDB_cursor_op) throws(LMDBError) -> Bool {
         let code = mdb_cursor_get(handle, &entryKey, &entryValue, operation)
         if code == MDB_SUCCESS {
-            moves.pointee &+= 1
+            try tally.add(role, bytes: entryValue.mv_size)
             return true
         }
-        if code == MDB_NOTFOUND { return false }
+        if code == MDB_NOTFOUND {
+            try tally.addMiss()
+            return false
+        }
         throw failure(code, "mdb_cursor_get")
     }
 

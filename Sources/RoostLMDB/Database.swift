@@ -80,11 +80,6 @@ package struct Counters: Sendable, Equatable {
 
     package init() {}
 
-    init(_ tally: UnsafePointer<Int>) {
-        recordsRead = tally[Database.Role.records.rawValue]
-        entriesVisited = tally[Database.Role.index.rawValue]
-    }
-
     package static func - (after: Counters, before: Counters) -> Counters {
         var difference = Counters()
         difference.recordsRead = after.recordsRead - before.recordsRead

@@ -104,7 +104,7 @@ final class ReaderPool: Sendable {
             case .make:
                 if let slot = try make() { return begin(slot, origin) }
             case .wait(let semaphore):
-                semaphore.wait()
+                try wait(for: semaphore)
             case .closed:
                 return nil
             }
@@ -200,8 +200,22 @@ final class ReaderPool: Sendable {
             return (false, nil)
         }
         guard goesOn else { throw failure(code, "mdb_txn_begin") }
-        wait?.wait()
+        if let wait { try self.wait(for: wait) }
         return nil
+    }
+
+    /// Waits for a slot to come back. Who is cancelled leaves the queue, and hands on what came to him all the same.
+    private func wait(for semaphore: DispatchSemaphore) throws(LMDBError) {
+        guard Cancellation.isRequested(whileWaitingFor: semaphore) else { return }
+        let wake = state.withLock { state -> DispatchSemaphore? in
+            if let place = state.waiters.firstIndex(where: { $0 === semaphore }) {
+                state.waiters.remove(at: place)
+                return nil
+            }
+            return next(&state)
+        }
+        wake?.signal()
+        throw .cancelled
     }
 
     private func discard(_ slot: ReaderSlot) {

@@ -48,6 +48,9 @@ enum ThreadContext {
         first { $0.environment === environment && $0.transaction.isWrite } != nil
     }
 
+    /// Whether one of this thread's transactions is a write, of any environment.
+    static var isInsideWrite: Bool { first { $0.transaction.isWrite } != nil }
+
     @inline(__always)
     private static func first(where matches: (ThreadFrame) -> Bool) -> UnsafeMutablePointer<ThreadFrame>? {
         var frame = current

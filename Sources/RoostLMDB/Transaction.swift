@@ -10,9 +10,9 @@ internal import CRoostLMDB
 package final class Transaction {
     let handle: OpaquePointer
     package let isWrite: Bool
-    /// What was read, a count for each role. In memory of its own, as is the snapshot's number: a stored property of a
-    /// class would be checked for exclusive access each time.
-    let tally: UnsafeMutablePointer<Int>
+    /// What was read. In memory of its own, as is the snapshot's number: a stored property of a class would be checked for
+    /// exclusive access each time.
+    let tally: Tally
 
     /// The first failed write. Once set, every later write throws it, as does every read that LMDB refuses, and the
     /// transaction can only abort (hazard 24).
@@ -30,7 +30,7 @@ package final class Transaction {
     init(handle: OpaquePointer, isWrite: Bool, isPooled: Bool = false) {
         self.handle = handle
         self.isWrite = isWrite
-        tally = .allocate(capacity: Database.Role.count)
+        tally = Tally()
         locations = isPooled ? LocationCache() : nil
         pages = isPooled ? .allocate(capacity: 1) : nil
         pages?.initialize(to: PageTrees())
@@ -49,13 +49,13 @@ package final class Transaction {
     /// Also called when a pooled reader begins anew, on the newest snapshot.
     func begin() {
         snapshot.initialize(to: mdb_txn_id(handle))
-        tally.initialize(repeating: 0, count: Database.Role.count)
+        tally.reset()
     }
 
     /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
     package var snapshotID: Int { snapshot.pointee }
 
-    package var counters: Counters { Counters(tally) }
+    package var counters: Counters { tally.counters }
 
     // MARK: Reading
 
@@ -164,7 +164,7 @@ package final class Transaction {
 /// What a look-up needs of its transaction.
 package struct Lookup {
     let handle: OpaquePointer
-    let tally: UnsafeMutablePointer<Int>
+    let tally: Tally
     let locations: LocationCache?
     let pages: UnsafeMutablePointer<PageTrees>?
     let snapshot: Int
@@ -187,8 +187,13 @@ package struct Lookup {
         while start < keys.count {
             let end = min(start + PageTree.groupSize, keys.count)
             let group = UnsafeBufferPointer(rebasing: keys[start..<end])
-            tally[database.role.rawValue] &+= try tree.find(group, values + start)
-            for index in start..<end { Self.prefetch(values[index]) }
+            let found = try tree.find(group, values + start)
+            var bytes = 0
+            for index in start..<end {
+                Self.prefetch(values[index])
+                bytes &+= values[index].count
+            }
+            try tally.add(database.role, found, of: end - start, bytes: bytes)
             start = end
         }
     }
@@ -223,7 +228,7 @@ package struct Lookup {
             return try descend(database, key)
         }
         if let known = locations.find(place) {
-            tally[database.role.rawValue] &+= 1
+            try tally.add(database.role, bytes: known.count)
             return known
         }
         let value = try descend(database, key)
@@ -236,18 +241,24 @@ package struct Lookup {
         _ database: Database, _ key: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         if let tree = try pages?.pointee.tree(database, handle, snapshot: snapshot) {
-            guard let value = try tree.find(key) else { return nil }
-            tally[database.role.rawValue] &+= 1
+            guard let value = try tree.find(key) else {
+                try tally.addMiss()
+                return nil
+            }
+            try tally.add(database.role, bytes: value.count)
             return value
         }
         var keyValue = MDB_val(key)
         var value = MDB_val()
         let code = mdb_get(handle, database.handle, &keyValue, &value)
         if code == MDB_SUCCESS {
-            tally[database.role.rawValue] &+= 1
+            try tally.add(database.role, bytes: value.mv_size)
             return value.buffer
         }
-        if code == MDB_NOTFOUND { return nil }
+        if code == MDB_NOTFOUND {
+            try tally.addMiss()
+            return nil
+        }
         throw failure(code, "mdb_get")
     }
 }

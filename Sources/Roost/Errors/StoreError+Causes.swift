@@ -5,16 +5,17 @@ internal import RoostLMDB
 // MARK: From LMDB
 
 extension StoreError {
-    /// Whatever the layers below threw, as a `StoreError`; errors of the caller's own closures stay what they are.
+    /// Whatever the layers below threw, as a `StoreError`, or as a `CancellationError` where a read was cancelled; errors of
+    /// the caller's own closures stay what they are.
     static func wrapping(_ error: any Error, engine: Engine?) -> any Error {
         switch error {
         case let error as Environment.UseError:
             switch error {
             case .closed: storeClosed
             case .nestedWrite: nestedWrite
-            case .lmdb(let error): StoreError(error, engine: engine)
+            case .lmdb(let error): wrapping(error, engine: engine)
             }
-        case let error as LMDBError: StoreError(error, engine: engine)
+        case let error as LMDBError: error.isCancellation ? CancellationError() : StoreError(error, engine: engine)
         default: error
         }
     }

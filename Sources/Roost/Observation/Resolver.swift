@@ -145,21 +145,15 @@ public final class Resolver<T: Entity>: Sendable {
     /// first list.
     private func look(_ observation: Observation) async throws -> [T]? {
         let chunkSize = chunkSize
-        let cancellation = CancellationFlag()
-        return try await withTaskCancellationHandler {
-            try await observation.look { [self] tx -> [T]? in
-                guard let ids = state.withLock({ $0.list?.ids }) else { return nil }
-                var objects: [T] = []
-                objects.reserveCapacity(ids.count)
-                for start in stride(from: 0, to: ids.count, by: chunkSize) {
-                    if cancellation.isSet { throw CancellationError() }
-                    let chunk = ids[start..<min(start + chunkSize, ids.count)]
-                    objects += try tx.get(T.self, ids: chunk.lazy.filter { (try? $0.withKey { _ in }) != nil })
-                }
-                return objects
+        return try await observation.look { [self] tx -> [T]? in
+            guard let ids = state.withLock({ $0.list?.ids }) else { return nil }
+            var objects: [T] = []
+            objects.reserveCapacity(ids.count)
+            for start in stride(from: 0, to: ids.count, by: chunkSize) {
+                let chunk = ids[start..<min(start + chunkSize, ids.count)]
+                objects += try tx.get(T.self, ids: chunk.lazy.filter { (try? $0.withKey { _ in }) != nil })
             }
-        } onCancel: {
-            cancellation.set()
+            return objects
         }
     }
 }

@@ -93,7 +93,7 @@ extension SnapshotContext {
             do {
                 count = try transaction.statistics(of: execution.state.records).entries
             } catch {
-                throw StoreError(error, engine: store.engine)
+                throw StoreError.wrapping(error, engine: store.engine)
             }
         } else {
             func goesOn() -> Bool {

@@ -65,7 +65,7 @@ public struct SnapshotContext {
         do throws(LMDBError) {
             try lookup.get(handle.records, keys, records)
         } catch {
-            throw StoreError(transaction.failure ?? error, engine: store.engine)
+            throw StoreError.wrapping(transaction.failure ?? error, engine: store.engine)
         }
     }
 
@@ -76,7 +76,7 @@ public struct SnapshotContext {
             return try lookup.get(handle.records, key)
         } catch {
             // After a failed write LMDB refuses reads as well: what is told is why.
-            throw StoreError(transaction.failure ?? error, engine: store.engine)
+            throw StoreError.wrapping(transaction.failure ?? error, engine: store.engine)
         }
     }
 }

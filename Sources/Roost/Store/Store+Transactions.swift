@@ -24,7 +24,12 @@ extension Store {
         file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
     ) async throws -> Result {
-        try await engine.readers.run { try self.read(file: file, line: line, body) }
+        let cancellation = CancellationFlag()
+        return try await withTaskCancellationHandler {
+            try await engine.readers.run { try cancellation.run { try self.read(file: file, line: line, body) } }
+        } onCancel: {
+            cancellation.set()
+        }
     }
 
     @usableFromInline
