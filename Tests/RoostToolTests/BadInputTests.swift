@@ -202,6 +202,24 @@ import Testing
         try await expectUnreadable(store.path, saying: "the file ends at byte 9000")
     }
 
+    /// LMDB reads where a page's entries point to, which is behind the end of the file here.
+    @Test func aDamagedPageWasASignal() async throws {
+        let store = try SpecimenStore()
+        defer { store.remove() }
+        let file = store.url.appendingPathComponent("data.mdb")
+        var bytes = try Data(contentsOf: file)
+        let record = try #require(bytes.range(of: Data("bobBob".utf8)))
+        let page = record.lowerBound / 4_096 * 4_096
+        // Behind the page's head of 16 bytes: the places of its two entries.
+        for offset in 16..<20 { bytes[page + offset] = 0xFF }
+        try bytes.write(to: file)
+        for format in [[], ["--json"], ["--where", "id=bob"], ["--sort", "name"]] {
+            let run = try await Tool.run(["query", store.path, "Keeper"] + format)
+            #expect(run.status == 1, "\(run.status) \(run.errors)")
+            #expect(run.errors.hasPrefix("roost: ") && run.errors.hasSuffix(" [damaged]\n"), "\(run.errors)")
+        }
+    }
+
     @Test func aDamagedRecordIsNamed() async throws {
         let store = try SpecimenStore()
         defer { store.remove() }

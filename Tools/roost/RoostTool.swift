@@ -9,6 +9,7 @@ enum RoostTool {
     static func main() {
         Output.reserveStandardDescriptors()
         Output.ignoreSignals()
+        MapFault.catchSignals()
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 
