@@ -7,7 +7,8 @@ import Foundation
 ///
 /// The thread is started by the first work and ends when the owner lets go of it, after what waits has run.
 ///
-/// Mutable state, guarded by the core's `condition`: what waits, whether the thread has been started, whether it is to end.
+/// Mutable state, guarded by the core's `condition`: what waits, what is repeated and when it is due, whether the thread has
+/// been started, whether it is to end.
 final class SerialThread: Sendable {
     private let core: Core
 
@@ -17,6 +18,14 @@ final class SerialThread: Sendable {
 
     /// Runs `work` after all that was given before. Costs a lock and, when the thread is idle, waking it.
     func async(_ work: @escaping @Sendable () -> Void) { core.add(work) }
+
+    /// Whether this is the thread.
+    var isCurrent: Bool { core.isCurrent }
+
+    /// Runs `work` there every `nanoseconds` from now on, between what it is given; nil ends that. There is one such work.
+    func repeating(every nanoseconds: UInt64, _ work: (@Sendable () -> Void)?) {
+        core.setRepeated(every: nanoseconds, work)
+    }
 
     /// Runs `work` there and waits for its end. Not to be called on the thread itself, which would wait for itself.
     func sync(_ work: @escaping @Sendable () -> Void) {
@@ -31,9 +40,11 @@ final class SerialThread: Sendable {
     /// Unchecked: the compiler cannot tell that `condition` is held wherever the rest is touched.
     private final class Core: @unchecked Sendable {
         private let name: String
-        private let condition = NSCondition()
+        private let condition = MonotonicCondition()
         private var waiting: [@Sendable () -> Void] = []
+        private var repeated: (work: @Sendable () -> Void, interval: UInt64, due: UInt64)?
         private var isStarted = false
+        private var identity: pthread_t?
         private var isStopped = false
 
         init(name: String) { self.name = name }
@@ -41,12 +52,27 @@ final class SerialThread: Sendable {
         func add(_ work: @escaping @Sendable () -> Void) {
             condition.withLock {
                 waiting.append(work)
-                if !isStarted {
-                    isStarted = true
-                    start()
-                }
-                condition.signal()
+                wake()
             }
+        }
+
+        var isCurrent: Bool {
+            condition.withLock { identity.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+        }
+
+        func setRepeated(every interval: UInt64, _ work: (@Sendable () -> Void)?) {
+            condition.withLock {
+                repeated = work.map { ($0, interval, MonotonicCondition.now + interval) }
+                wake()
+            }
+        }
+
+        private func wake() {
+            if !isStarted {
+                isStarted = true
+                start()
+            }
+            condition.signal()
         }
 
         func stop() {
@@ -63,6 +89,7 @@ final class SerialThread: Sendable {
         }
 
         private func run() {
+            condition.withLock { identity = pthread_self() }
             while let work = next() {
                 for piece in work { piece() }
             }
@@ -70,12 +97,17 @@ final class SerialThread: Sendable {
 
         private func next() -> [@Sendable () -> Void]? {
             condition.withLock {
-                while waiting.isEmpty {
+                while true {
+                    var work = waiting
+                    waiting = []
+                    if let repeated, !isStopped, MonotonicCondition.now >= repeated.due {
+                        work.append(repeated.work)
+                        self.repeated?.due = MonotonicCondition.now + repeated.interval
+                    }
+                    if !work.isEmpty { return work }
                     if isStopped { return nil }
-                    condition.wait()
+                    if let repeated { condition.wait(until: repeated.due) } else { condition.wait() }
                 }
-                defer { waiting = [] }
-                return waiting
             }
         }
     }
