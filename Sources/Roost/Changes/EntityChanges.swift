@@ -63,7 +63,7 @@ extension EntityChanges {
 extension EntityChanges.Row {
     /// An array's header and the allocator's, beside its bytes.
     private static let arrayOverhead = 48
-    var byteCount: Int { MemoryLayout<Self>.stride + Self.arrayOverhead + key.count }
+    var byteCount: Int { MemoryLayout<Self>.stride + Self.arrayOverhead + key.count + fields.byteCount }
 }
 
 extension RowImages {
