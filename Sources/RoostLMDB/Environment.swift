@@ -136,6 +136,19 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
+    /// Runs `body` on a snapshot beside the pool's: it waits for no reader, is counted nowhere, and is no part of a transaction
+    /// of the thread's. For short reads of Roost's own, since the file stays open meanwhile whoever wants to close it.
+    package func readAside<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+        try lifecycle.withLock { state in
+            if state.closed { throw UseError.closed }
+            var began: OpaquePointer?
+            let code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &began)
+            guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
+            defer { mdb_txn_abort(txn) }
+            return try body(Transaction(handle: txn, isWrite: false))
+        }
+    }
+
     /// Runs `body` in a read transaction of its own that is committed, so that the databases it opens stay open.
     package func readToOpen<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
         var began: OpaquePointer?

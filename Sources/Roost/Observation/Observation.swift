@@ -25,7 +25,7 @@ final class Observation: CommitSubscriber, Closable {
         self.wantsImages = wantsImages
         self.isTouched = isTouched
         try store.add(self)
-        store.engine.subscribe(self)
+        store.engine.bus.subscribe(self)
     }
 
     func receive(_ commit: CommitRecord) {
@@ -91,12 +91,6 @@ private final class Promise<Value: Sendable>: Sendable {
             return state.continuation
         }
         continuation?.resume(with: result)
-    }
-}
-
-extension Engine {
-    func subscribe(_ subscriber: any CommitSubscriber) {
-        bus.subscribe(subscriber) { [weak self] in self?.pollSequence() }
     }
 }
 

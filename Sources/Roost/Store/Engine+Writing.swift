@@ -16,9 +16,7 @@ extension Engine {
     func perform<Result>(_ body: (WriteSession) throws -> Result) throws -> Result {
         do {
             var commit: CommitRecord?
-            var snapshot = 0
             let result = try environment.write { transaction in
-                snapshot = transaction.snapshotID
                 try schema.verify(transaction)
                 let last = try main.sequence(in: transaction).sequence
                 let session = WriteSession(
@@ -26,7 +24,7 @@ extension Engine {
                 let result = try body(session)
                 let changes = try session.finish()
                 if !changes.isEmpty {
-                    bus.willCommit(last + 1)
+                    bus.ownCommitBegins(last + 1)
                     let nonce = UInt64.random(in: .min ... .max)
                     try main.setSequence(last + 1, nonce: nonce, in: transaction)
                     var size = try main.count(.historySize, in: transaction)
@@ -38,12 +36,11 @@ extension Engine {
                 }
                 return result
             }
-            noteOwnCommit(snapshot)
-            if let commit { bus.publish(commit) } else { bus.abandon() }
+            if let commit { bus.ownCommitStands(commit) } else { bus.ownWriteEndsWithoutCommit() }
             reportLongReader()
             return result
         } catch {
-            bus.abandon()
+            bus.ownWriteEndsWithoutCommit()
             throw StoreError.wrapping(error, engine: self)
         }
     }

@@ -12,7 +12,6 @@ struct StoreFile {
     let generation: UInt64
     /// The last commit's.
     let sequence: UInt64
-    let snapshot: Int
     let databases: [Int: Database]
 
     /// Reads the store, and makes it first where the file is empty.
@@ -78,7 +77,6 @@ struct StoreFile {
         databases = try SchemaRegistry.openDatabases(of: catalog, beside: [:], environment, transaction)
         generation = try main.generation(in: transaction)
         sequence = try main.sequence(in: transaction).sequence
-        snapshot = transaction.snapshotID
     }
 
     // MARK: Before LMDB

@@ -74,7 +74,7 @@ struct FetchObserverTests {
         let binding = try store.binding(of: Town.self)
         let filter = try request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
         let counter = TouchCounter(CommitJudge(state: binding.state, filter: filter), store.engine.bus)
-        store.engine.subscribe(counter)
+        store.engine.bus.subscribe(counter)
         return counter
     }
 

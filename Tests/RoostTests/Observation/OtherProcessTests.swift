@@ -44,19 +44,6 @@ struct OtherProcessTests {
         #expect(other.finish() == 0)
     }
 
-    /// A commit used to be lost that was looked for while it was being written: its number could be seen already, and the
-    /// snapshot not yet.
-    @Test func aCommitThatCanBeSeenAndNotYetReadIsLookedForAgain() async throws {
-        let other = try writer()
-        let next = try #require(store.engine.environment.newestSnapshotID) + 1
-        #expect(store.engine.pollSequence(newest: next) == 0)
-        other.send("first")
-        #expect(other.line() == "done")
-        #expect(store.engine.pollSequence(newest: next) == 1)
-        #expect(store.engine.pollSequence(newest: next) == nil)
-        #expect(other.finish() == 0)
-    }
-
     /// What the other process committed before a commit of this one is published before it.
     @Test func theyArePublishedInOrderWithThoseOfThisProcess() async throws {
         let other = try writer()
