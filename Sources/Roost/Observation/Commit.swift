@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
-/// One committed transaction, as those see it who follow the store.
+/// One committed transaction, or several told together, as those see it who follow the store.
+///
+/// It is a value: it holds the changed IDs, no objects, and keeps its store open while it lives.
 public struct Commit: Sendable {
     /// Who committed.
     public enum Origin: Sendable {
-        /// One commit of this process.
+        /// One or several commits of this process.
         case thisProcess
-        /// One or several commits of other processes, noticed together.
+        /// Another process, one or several commits of which were noticed together; or several commits told together, some of
+        /// them another process's.
         case otherProcess
     }
 
-    /// What a commit did to the objects of one entity.
+    /// What a commit did to the objects of one entity. Of several commits told together it is what they did altogether, from
+    /// before the first to after the last: an object that was inserted and deleted again is in none of the lists, one that
+    /// was deleted and inserted again is updated, and one that was changed and changed back is updated, too.
     public struct Changes<T: Entity>: Sendable {
-        /// The IDs of the objects that are new.
+        /// The IDs of the objects that are new, in the order in which they were first changed, like the other lists.
         public let inserted: [T.ID]
         /// The IDs of the objects that were there and differ now.
         public let updated: [T.ID]
@@ -23,143 +26,101 @@ public struct Commit: Sendable {
         /// False when there were too many changes to name, or another process made them: then any object may have changed,
         /// and the lists are empty.
         public let isComplete: Bool
-        /// The names of the fields that each updated object changed.
+        /// The names of the fields that each updated object changed; all of them where it is not known which.
         public let updatedFields: [T.ID: Set<String>]
     }
 
-    /// The commit's number in the store; of several commits, the last one's. Every later commit has a greater one.
+    /// The commit's number in the store; of several, the last one's. Every later commit has a greater one.
     public let sequence: UInt64
-    /// Who committed.
+    /// The first one's number, of several; else the same as `sequence`. Who has read a snapshot with a sequence from this one
+    /// up to the one before `sequence` has seen a state in the middle, of which the changes say nothing: such a reader reads
+    /// again.
+    public let firstSequence: UInt64
+    /// Whose commit it is.
     public let origin: Origin
-    let record: CommitRecord
-    let store: Store
+    private let record: CommitRecord
+    private let store: Store
 
     init(_ record: CommitRecord, store: Store) {
         sequence = record.sequences.upperBound
+        firstSequence = record.sequences.lowerBound
         origin = record.isForeign ? .otherProcess : .thisProcess
         self.record = record
         self.store = store
     }
 
-    /// What happened to the objects of `type`; nil when nothing did. Throws `unknownEntity`.
+    /// What happened to the objects of `type`; nil when nothing did.
+    ///
+    /// Costs time and memory in proportion to the changes of that entity, on the caller's thread, and reads nothing from the
+    /// store. Throws `unknownEntity` when the store was not opened with the entity, and `damaged` when an ID in the file
+    /// cannot be read.
     public func changes<T: Entity>(of type: T.Type) throws -> Changes<T>? {
         let state = try store.binding(of: type).state
         guard let all = record.changes else {
             return Changes(inserted: [], updated: [], deleted: [], isComplete: false, updatedFields: [:])
         }
         guard let entity = all.first(where: { $0.entity == state.number }) else { return nil }
-        var lists: [EntityChanges.Kind: [T.ID]] = [:]
+        var inserted: [T.ID] = []
+        var updated: [T.ID] = []
+        var deleted: [T.ID] = []
         var fields: [T.ID: Set<String>] = [:]
-        for row in entity.rows {
+        for row in entity.rows where !row.isTransient {
             let id: T.ID
             do {
                 id = try row.key.withUnsafeBytes { try T.ID.load(key: $0) }
             } catch let failure as RecordFailure {
                 throw row.key.withUnsafeBytes { state.damaged(failure, key: $0, record: nil, field: "id") }
             }
-            lists[row.kind, default: []].append(id)
-            if row.kind == .updated {
+            switch row.kind {
+            case .inserted: inserted.append(id)
+            case .deleted: deleted.append(id)
+            case .updated:
+                updated.append(id)
                 let changed = state.layout.fields.indices.filter { row.fields.contains($0) }
                 fields[id] = Set(changed.map { state.layout.fields[$0].name })
             }
         }
+        if entity.isComplete && inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return nil }
         return Changes(
-            inserted: lists[.inserted] ?? [], updated: lists[.updated] ?? [], deleted: lists[.deleted] ?? [],
-            isComplete: entity.isComplete, updatedFields: fields)
+            inserted: inserted, updated: updated, deleted: deleted, isComplete: entity.isComplete, updatedFields: fields
+        )
     }
 }
 
-/// The commits of a store, in order, from the moment the iterator is made. Ends when the store is closed or the task is
-/// cancelled.
+/// The commits of a store, in order, from the moment the iterator is made. Ends when the store is closed, after the commits
+/// before that, or when the task is cancelled, at once. It never fails.
 ///
-/// At most `Commits.bufferLimit` commits wait for a slow consumer; beyond that the waiting ones are merged into one that
-/// says anything may have changed, so no change goes unmentioned.
+/// Making an iterator reads the last commit's number. From then on each commit costs the iteration memory in proportion to its
+/// changes, until it is taken; the writer does not wait for it. At most `Commits.bufferLimit` commits wait for a slow consumer,
+/// in at most 16 MiB; beyond that the oldest are merged, so that no change goes unmentioned: see `Commit.Changes`. Where even
+/// those name more than 100,000 objects of an entity or take more than that memory, it is said that any of them may have
+/// changed.
+///
+/// Commits are delivered where the consumer iterates. Another process's are noticed within about 50 ms.
 public struct Commits: AsyncSequence, Sendable {
     public typealias Element = Commit
     public typealias Failure = Never
 
     /// How many commits wait for a consumer one by one.
-    public static let bufferLimit = 1_000
+    public static let bufferLimit = PendingCommits.commitLimit
 
     let store: Store
 
+    /// Begins to follow the store. Of a closed store the iteration ends at once.
     public func makeAsyncIterator() -> Iterator { Iterator(CommitBuffer(store: store)) }
 
-    /// One iteration.
-    public struct Iterator: AsyncIteratorProtocol {
+    /// One iteration. It follows the store until it is released, has ended or its task is cancelled. Copies of it share what
+    /// waits: each commit goes to one of them.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         private let buffer: CommitBuffer?
 
         init(_ buffer: CommitBuffer?) { self.buffer = buffer }
 
+        /// The next commit, once there is one; nil at the end.
         public mutating func next() async -> Commit? { await next(isolation: nil) }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Commit? {
-            guard let buffer else { return nil }
-            while await buffer.signal.wait() {
-                if let commit = buffer.take() { return commit }
-            }
-            return nil
-        }
-    }
-}
-
-/// What waits for one consumer of `Commits`. Registered with the bus as long as the iterator lives.
-final class CommitBuffer: Sendable {
-    private let receiver: Receiver
-    var signal: ChangeSignal { receiver.signal }
-
-    /// Nil when the store is closed.
-    init?(store: Store) {
-        receiver = Receiver(store: store)
-        do {
-            try store.add(receiver)
-        } catch {
-            return nil
-        }
-        receiver.signal.beginLook()
-        store.engine.subscribe(receiver)
-    }
-
-    deinit { receiver.close() }
-
-    func take() -> Commit? { receiver.take() }
-
-    private final class Receiver: CommitSubscriber, Closable {
-        let store: Store
-        let signal = ChangeSignal()
-        let wantsImages = false
-        private let waiting = Mutex<[CommitRecord]>([])
-
-        init(store: Store) { self.store = store }
-
-        func receive(_ commit: CommitRecord) {
-            waiting.withLock { waiting in
-                waiting.append(commit)
-                if waiting.count > Commits.bufferLimit, let first = waiting.first {
-                    waiting = [
-                        CommitRecord(
-                            sequences: first.sequences.lowerBound...commit.sequences.upperBound,
-                            isForeign: waiting.contains(where: \.isForeign), changes: nil)
-                    ]
-                }
-                signal.touch(commit.sequences.upperBound)
-            }
-        }
-
-        func take() -> Commit? {
-            waiting.withLock { waiting in
-                guard !waiting.isEmpty else { return nil }
-                let next = waiting.removeFirst()
-                if waiting.isEmpty { signal.endLook(at: next.sequences.upperBound) }
-                return Commit(next, store: store)
-            }
-        }
-
-        func close() {
-            store.engine.bus.unsubscribe(self)
-            store.remove(self)
-            signal.finish()
-        }
+        /// The next commit, once there is one; nil at the end. It returns on `actor`.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Commit? { await buffer?.next() }
     }
 }
 

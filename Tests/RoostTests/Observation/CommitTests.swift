@@ -90,15 +90,57 @@ struct CommitTests {
         #expect(try await commits.next()?.changes(of: Town.self)?.inserted == [2])
     }
 
-    @Test func slowConsumerIsToldThatAnythingMayHaveChanged() async throws {
+    @Test func commitsThatASlowConsumerMissedAreMergedWithTheirChanges() async throws {
         var commits = store.commits().makeAsyncIterator()
-        for id in 1...(Commits.bufferLimit + 1) { try store.writeTowns([town(id)]) }
+        for id in 1...(Commits.bufferLimit + 2) { try store.writeTowns([town(id)]) }
         store.engine.bus.drain()
         let merged = try #require(await commits.next())
-        #expect(try merged.changes(of: Town.self)?.isComplete == false)
-        #expect(merged.sequence == UInt64(Commits.bufferLimit + 1))
-        try store.writeTowns([town(5_000)])
-        #expect(try await commits.next()?.changes(of: Town.self)?.inserted == [5_000])
+        let changes = try #require(try merged.changes(of: Town.self))
+        #expect(changes.isComplete && changes.inserted == [1, 2])
+        #expect(merged.firstSequence == 1 && merged.sequence == 2)
+        for id in 3...(Commits.bufferLimit + 2) {
+            let commit = try #require(await commits.next())
+            #expect(commit.firstSequence == UInt64(id) && commit.sequence == UInt64(id))
+            #expect(try commit.changes(of: Town.self)?.inserted == [id])
+        }
+    }
+
+    /// What waited for the consumer used to be dropped.
+    @Test func commitsThatWaitAreDeliveredAfterClosing() async throws {
+        var commits = store.commits().makeAsyncIterator()
+        for id in 1...20 { try store.writeTowns([town(id)]) }
+        try store.close()
+        var ids: [Int] = []
+        while let commit = await commits.next() { ids += try commit.changes(of: Town.self)?.inserted ?? [] }
+        #expect(ids == Array(1...20))
+    }
+
+    @Test func cancellationEndsTheSequenceAtOnce() async throws {
+        var commits = store.commits().makeAsyncIterator()
+        for id in 1...20 { try store.writeTowns([town(id)]) }
+        #expect(await commits.next()?.sequence == 1)
+        let rest = Task { [commits] in
+            var commits = commits
+            while await commits.next() != nil {}
+        }
+        rest.cancel()
+        await rest.value
+        #expect(await commits.next() == nil)
+    }
+
+    /// One of two that waited at once was never resumed.
+    @Test func copiesOfAnIteratorShareWhatComes() async throws {
+        let commits = store.commits().makeAsyncIterator()
+        let waiting = (0..<5).map { _ in
+            Task { [commits] in
+                var commits = commits
+                return await commits.next()?.sequence
+            }
+        }
+        for id in 1...5 { try store.writeTowns([town(id)]) }
+        var sequences: Set<UInt64> = []
+        for task in waiting { sequences.insert(try #require(await task.value)) }
+        #expect(sequences == [1, 2, 3, 4, 5])
     }
 
     @Test func bulkChangeBeyondTheLimitIsIncomplete() async throws {
