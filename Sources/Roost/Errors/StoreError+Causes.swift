@@ -6,32 +6,26 @@ internal import RoostLMDB
 
 extension StoreError {
     /// Whatever the layers below threw, as a `StoreError`, or as a `CancellationError` where a read was cancelled; errors of
-    /// the caller's own closures stay what they are.
-    static func wrapping(_ error: any Error, engine: Engine?) -> any Error {
+    /// the caller's own closures stay what they are. `condition` is asked for only where the message needs it.
+    static func wrapping(_ error: any Error, condition: @autoclosure () -> StoreCondition?) -> any Error {
         switch error {
         case let error as Environment.UseError:
             switch error {
             case .closed: storeClosed
             case .nestedWrite: nestedWrite
-            case .lmdb(let error): wrapping(error, engine: engine)
+            case .lmdb(let error): wrapping(error, condition: condition())
             }
-        case let error as LMDBError: error.isCancellation ? CancellationError() : StoreError(error, engine: engine)
+        case let error as LMDBError:
+            error.isCancellation ? CancellationError() : StoreError(error, condition: condition())
         default: error
         }
     }
 
-    init(_ error: LMDBError, engine: Engine?) {
-        let path = engine?.environment.directory
+    init(_ error: LMDBError, condition: StoreCondition?) {
+        let path = condition?.path
         let call = "\(error.operation): \(error.message)"
         if error.isMapFull {
-            let sizes = engine?.environment.sizes
-            var message = "The store is full: "
-            message += sizes.map { "\($0.used) of at most \($0.map) bytes are in use" } ?? "its map is used up"
-            if let oldest = engine?.environment.oldestReader, oldest.age > 1_000 {
-                message += ", and a reader that began \(oldest.age) ms ago keeps old pages"
-            }
-            message += ". Delete objects, or open it with a larger Store.Options.maximumSize."
-            self.init(.storeFull, message, cause: error.code, path: path)
+            self.init(.storeFull, Self.storeFullMessage(condition), cause: error.code, path: path)
         } else if error.isTransactionFull {
             self.init(
                 .transactionTooLarge,
@@ -48,10 +42,19 @@ extension StoreError {
         }
     }
 
+    private static func storeFullMessage(_ condition: StoreCondition?) -> String {
+        var message = "The store is full: "
+        message += condition?.sizes.map { "\($0.used) of at most \($0.limit) bytes are in use" } ?? "its map is used up"
+        if let age = condition?.oldestReaderAge, age > 1_000 {
+            message += ", and a reader that began \(age) ms ago keeps old pages"
+        }
+        return message + ". Delete objects, or open it with a larger Store.Options.maximumSize."
+    }
+
     init(_ error: Environment.OpenError, path: String) {
         switch error {
         case .lmdb(let error):
-            self.init(error, engine: nil)
+            self.init(error, condition: nil)
         case .system(let code, let path):
             self.init(systemError: code, doing: "open: \(SystemCode.describe(code))", path: path)
         case .optionsDiffer:

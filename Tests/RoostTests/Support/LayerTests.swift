@@ -24,7 +24,6 @@ import Testing
         "Entities/Ref.swift names StoredValue of Keys",
         // A handler of the user's is called on a thread of its own.
         "Errors/Diagnostics.swift names SerialThread of Concurrency",
-        "Errors/StoreError+Causes.swift names Engine of Store",
     ]
 
     struct Source {
