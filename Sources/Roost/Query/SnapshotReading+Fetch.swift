@@ -19,9 +19,16 @@ extension SnapshotReading where Self: ~Copyable {
 
     /// Calls `body` with one object after the other, in the request's order; none is kept. What `body` throws ends the
     /// reading and passes through.
+    ///
+    /// Inside a write `body` may change anything. The objects are those that the request describes when the walk begins, in
+    /// the order that they have then, each once: their IDs are gathered first, eight bytes for an integer. Each object is
+    /// given as it is when its turn comes, changed by `body` or not, and whether the predicate still holds or not; one that
+    /// is gone by then is left out.
     @inlinable
     public func forEach<T: Entity>(_ request: FetchDescriptor<T>, _ body: (T) throws -> Void) throws {
+        let context = context
         let execution = try context.plan(request)
+        if context.isWriting { return try context.forEachGathered(request, execution, body) }
         guard execution.isStreaming else {
             for object in try context.sorted(request, execution) { try body(object) }
             return
@@ -49,8 +56,8 @@ extension SnapshotReading where Self: ~Copyable {
     /// The IDs that a fetch would give, in its order. Where an index says it, no object is looked at; objects are decoded
     /// only where the predicate or the order needs them.
     public func ids<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T.ID] {
-        let execution = try context.plan(request)
-        return try context.idKeys(request, execution).map(\.id)
+        let context = context
+        return try context.ids(request, try context.plan(request))
     }
 
     /// Runs the fetch and tells how: the plan, what it was expected to read and what it read.
@@ -192,34 +199,69 @@ extension SnapshotContext {
 
     // MARK: IDs
 
-    /// IDs with their keys, in the request's order.
-    func idKeys<T: Entity>(
-        _ request: FetchDescriptor<T>, _ execution: Execution
-    ) throws -> [(id: T.ID, key: [UInt8])] {
+    // MARK: Keys
+
+    /// Whether the transaction can be written in while it is read.
+    @usableFromInline var isWriting: Bool { transaction.isWrite }
+
+    /// Hands out the rows without an open cursor (hazard 22): what `body` inserts, moves or deletes cannot disturb which
+    /// rows come.
+    @inlinable
+    func forEachGathered<T: Entity>(
+        _ request: FetchDescriptor<T>, _ execution: Execution, _ body: (T) throws -> Void
+    ) throws {
+        let keys = try recordKeys(request, execution)
+        let handle = execution.handle
+        for index in 0..<keys.count {
+            let object = try keys.withKey(index) { key in
+                try record(handle, key).map { try T.decoded(key: key, record: $0, handle: handle) }
+            }
+            if let object { try body(object) }
+        }
+    }
+
+    /// The rows' keys, in the request's order. Where an index says it, no record is looked at.
+    @usableFromInline
+    func recordKeys<T: Entity>(_ request: FetchDescriptor<T>, _ execution: Execution) throws -> KeyList {
+        var keys = KeyList(width: execution.state.layout.idKeyWidth)
         if execution.isStreaming {
-            var ids: [(id: T.ID, key: [UInt8])] = []
-            let isKnown =
-                try !T.ID.isKeptInRecord
-                && execution.forEachKey { key in
-                    do throws(RecordFailure) {
-                        ids.append((try T.ID.load(key: key), Array(key)))
-                        return true
-                    } catch {
-                        throw execution.state.damaged(error, key: key, record: nil, field: "id")
-                    }
-                }
-            if isKnown { return ids }
-            try execution.forEachRow { key, record in
-                do {
-                    let view = try RecordView(key: key, record: record, layout: execution.state.layout)
-                    ids.append((try Self.id(T.self, view), Array(key)))
-                } catch let failure as RecordFailure {
-                    throw execution.state.damaged(failure, key: key, record: record, field: "id")
+            let isKnown = try execution.forEachKey { key in
+                keys.append(key)
+                return true
+            }
+            if !isKnown { try execution.forEachRow { key, _ in keys.append(key) } }
+        } else {
+            for row in try sortedRows(request, execution, { _ in }) { row.id.withUnsafeBytes { keys.append($0) } }
+        }
+        return keys
+    }
+
+    /// The rows' IDs, in the request's order.
+    func ids<T: Entity>(_ request: FetchDescriptor<T>, _ execution: Execution) throws -> [T.ID] {
+        guard execution.isStreaming else {
+            return try sortedRows(request, execution) { try Self.id(T.self, $0) }.map(\.object)
+        }
+        var ids: [T.ID] = []
+        let isKnown =
+            try !T.ID.isKeptInRecord
+            && execution.forEachKey { key in
+                do throws(RecordFailure) {
+                    ids.append(try T.ID.load(key: key))
+                    return true
+                } catch {
+                    throw execution.state.damaged(error, key: key, record: nil, field: "id")
                 }
             }
-            return ids
+        if isKnown { return ids }
+        try execution.forEachRow { key, record in
+            do {
+                ids.append(
+                    try Self.id(T.self, RecordView(key: key, record: record, layout: execution.state.layout)))
+            } catch let failure as RecordFailure {
+                throw execution.state.damaged(failure, key: key, record: record, field: "id")
+            }
         }
-        return try sortedRows(request, execution) { try Self.id(T.self, $0) }.map { ($0.object, $0.id) }
+        return ids
     }
 
     static func id<T: Entity>(_ type: T.Type, _ view: RecordView) throws(RecordFailure) -> T.ID {

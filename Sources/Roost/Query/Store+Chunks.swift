@@ -27,7 +27,7 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
         private enum State: Sendable {
             case start
             case streaming(Plan, Execution.Position)
-            case gathered([[UInt8]], next: Int)
+            case gathered(KeyList, next: Int)
             case over
         }
 
@@ -58,8 +58,8 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
                 if execution.isStreaming {
                     return try step(context, request, size, .streaming(execution.plan, Execution.Position()))
                 }
-                let keys: [(id: T.ID, key: [UInt8])] = try context.idKeys(request, execution)
-                return try step(context, request, size, .gathered(keys.map(\.key), next: 0))
+                let keys = try context.recordKeys(request, execution)
+                return try step(context, request, size, .gathered(keys, next: 0))
             case .streaming(let plan, var position):
                 let state = try context.store.binding(of: T.self).state
                 let execution = Execution(
@@ -74,7 +74,7 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
                 let state = try context.store.binding(of: T.self).state
                 var objects: [T] = []
                 while next < keys.count, objects.count < size {
-                    try keys[next].withUnsafeBytes { key in
+                    try keys.withKey(next) { key in
                         guard let record = try context.record(state.handle, key) else { return }
                         objects.append(try T.decoded(key: key, record: record, handle: state.handle))
                     }
@@ -101,9 +101,9 @@ extension WriteTransaction {
     public func delete<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
         let context = context
         let execution = try context.plan(request)
-        let keys: [(id: T.ID, key: [UInt8])] = try context.idKeys(request, execution)
-        for (_, key) in keys {
-            let existed = try key.withUnsafeBytes { try session.delete(execution.state, key: $0) }
+        let keys = try context.recordKeys(request, execution)
+        for index in 0..<keys.count {
+            let existed = try keys.withKey(index) { try session.delete(execution.state, key: $0) }
             // Every key was found in this transaction, in a record or in an index.
             guard existed else { throw execution.missingRecord() }
         }

@@ -83,7 +83,7 @@ import Testing
                 let executions = try tx.context.planner(fast).all()
                 #expect(executions.contains { $0.plan.describe($0.state).contains(index) })
                 for execution in executions {
-                    let ids = try tx.context.idKeys(fast, execution).map(\.id)
+                    let ids = try tx.context.ids(fast, execution)
                     #expect(ids == expected, "\(execution.plan.describe(execution.state)): \(what)")
                 }
             }

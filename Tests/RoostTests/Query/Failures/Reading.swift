@@ -68,7 +68,7 @@ import Testing
                     for execution in try context.planner(request).all() {
                         let plan = execution.plan.describe(execution.state)
                         check(plan) { _ = try context.rows(request, execution) }
-                        check("IDs by \(plan)") { _ = try context.idKeys(request, execution) }
+                        check("IDs by \(plan)") { _ = try context.ids(request, execution) }
                     }
                     check("count") { _ = try context.count(request) }
                     let plan = try context.plan(request)

@@ -91,7 +91,7 @@ struct Oracle<T: Entity> {
             if isLarge && plan == best.plan.describe(best.state) { continue }
             check(try context.rows(request, execution).map(\.id), plan)
             guard random.chance(isLarge ? 20 : 60) else { continue }
-            check(try context.idKeys(request, execution).map(\.id), "IDs by \(plan)")
+            check(try context.ids(request, execution), "IDs by \(plan)")
             if execution.isStreaming {
                 check(try chunks(execution, random.pick([1, 3, 100, 1_000])), "in chunks, \(plan)")
             }
