@@ -19,7 +19,7 @@
 public protocol Entity: Identifiable, Sendable where ID: EntityID {
     /// The name under which the store's catalog knows the entity.
     static var entityName: String { get }
-    /// The fields, `id` first. Read once for each opened store.
+    /// The fields, `id` first. Read when a store is opened.
     static var fields: [Field<Self>] { get }
     /// The secondary indexes. None unless declared.
     static var indexes: [Index<Self>] { get }

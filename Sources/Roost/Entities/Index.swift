@@ -7,8 +7,11 @@
 /// Index(each: \.alternateNames)       // one entry for each element of an array
 /// ```
 ///
-/// Every index can be scanned in both directions. Each costs one entry an object (or an element) and one B-tree
-/// insertion a write that touches its fields.
+/// Every index can be scanned in both directions. Each costs an entry for each object (or element), and a B-tree insertion
+/// and a deletion in a write that changes its fields. Text and data beyond some 400 bytes are cut in the index and compared
+/// on the objects.
+///
+/// A key path must name stored properties: others throw `invalidSchema` when the store is opened.
 public struct Index<Root: Entity>: Sendable {
     let keyPaths: [PartialKeyPath<Root> & Sendable]
     let isEach: Bool

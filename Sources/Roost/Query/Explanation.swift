@@ -12,7 +12,7 @@ internal import RoostLMDB
 public struct Explanation: Sendable, CustomStringConvertible {
     /// The plan in words.
     public let plan: String
-    /// Candidates that the planner expected to look at.
+    /// Rows that the planner expected to test.
     public let estimatedRows: Int
     /// Index entries that cursors stood on.
     public let entriesVisited: Int

@@ -15,8 +15,10 @@ import Foundation
 /// The result has one order: by the sort descriptors, then by ID in the direction of the last descriptor; without any, by
 /// ID. Text is ordered by the UTF-8 bytes of its NFC form, unless a descriptor has a `stringComparator`; nil sorts first,
 /// NaN last.
+///
+/// A request is a value: making one reads nothing, and it can be kept and used with any store.
 public struct FetchDescriptor<T: Entity>: Sendable {
-    /// Nil fetches every object.
+    /// The condition that objects must meet. Nil fetches every object.
     public var predicate: Predicate<T>?
     /// The order of the result, the first descriptor the most significant. Empty orders by ID.
     public var sortBy: [SortDescriptor<T>]

@@ -39,7 +39,7 @@ extension SnapshotReading where Self: ~Copyable {
         }
     }
 
-    /// The first object of the request's order, or nil.
+    /// The first object of the request's order, or nil: a fetch with a limit of 1.
     @inlinable
     public func first<T: Entity>(_ request: FetchDescriptor<T>) throws -> T? {
         var request = request
@@ -48,19 +48,20 @@ extension SnapshotReading where Self: ~Copyable {
     }
 
     /// How many objects a fetch would give. Where an index says it, no object is looked at; nothing is decoded that the
-    /// predicate does not need. Without a predicate it is one look at the table's count.
+    /// predicate does not need. Without a predicate it reads the table's count alone. Throws what a fetch does.
     public func count<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
         try context.count(request)
     }
 
     /// The IDs that a fetch would give, in its order. Where an index says it, no object is looked at; objects are decoded
-    /// only where the predicate or the order needs them.
+    /// only where the predicate or the order needs them. Throws what a fetch does.
     public func ids<T: Entity>(_ request: FetchDescriptor<T>) throws -> [T.ID] {
         let context = context
         return try context.ids(request, try context.plan(request))
     }
 
-    /// Runs the fetch and tells how: the plan, what it was expected to read and what it read.
+    /// Runs the fetch and tells how: the plan, what it was expected to read and what it read. Costs and throws what the
+    /// fetch does.
     public func explain<T: Entity>(_ request: FetchDescriptor<T>) throws -> Explanation {
         let transaction = context.transaction
         let execution = try context.plan(request)

@@ -3,7 +3,7 @@
 internal import RoostLMDB
 
 /// A request's result in chunks, each read in a snapshot of its own, so that a long scan pins no old pages of the file
-/// while others write (hazard 10).
+/// while others write.
 ///
 /// Where an index or the IDs give the order, one chunk is in memory at a time, and the next goes on behind the last row's
 /// place: an object that moves while the scan runs can be met twice or not at all. Otherwise the IDs are gathered in order
@@ -87,7 +87,8 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
 }
 
 extension Store {
-    /// The request's result, `size` objects at a time; the last chunk may be smaller. See `Chunks`.
+    /// The request's result, `size` objects at a time; the last chunk may be smaller. Nothing is read before the first chunk
+    /// is asked for; each is fetched on a thread of the store's, and throws what a fetch does. See ``Chunks``.
     public func chunks<T: Entity>(_ request: FetchDescriptor<T>, size: Int = 1_000) -> Chunks<T> {
         Chunks(store: self, request: request, size: max(1, size))
     }
@@ -96,7 +97,7 @@ extension Store {
 extension WriteTransaction {
     /// Removes every object that the request describes. Returns how many there were.
     ///
-    /// The IDs are gathered first, then the objects are removed: nothing is changed under an open cursor (hazard 22).
+    /// The IDs are gathered first, in memory, then the objects are removed with their index entries. Throws what a fetch does.
     @discardableResult
     public func delete<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
         let context = context

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes one record after another into a buffer that is kept between them.
+/// Writes the fields of an object into a record, in their order: what ``Entity/encode(to:)`` is given.
 public struct RecordEncoder: ~Copyable {
     @usableFromInline var base: UnsafeMutableRawPointer
     @usableFromInline var capacity: Int

@@ -82,7 +82,8 @@ public struct SnapshotContext {
 }
 
 extension SnapshotReading where Self: ~Copyable {
-    /// The object with this ID, or nil. At most one B-tree descent, and one decoding.
+    /// The object with this ID, or nil. At most one B-tree descent, and one decoding. Throws `unknownEntity`, `idTooLong`,
+    /// and `damaged` when the record cannot be read.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, id: T.ID) throws -> T? {
         let context = context
@@ -150,24 +151,26 @@ extension Entity {
 }
 
 extension Store {
-    /// The object with this ID, or nil; in a snapshot of its own.
+    /// The object with this ID, or nil; on this thread, in a snapshot of its own. Throws what the transaction's form does,
+    /// and `storeClosed`.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, id: T.ID) throws -> T? {
         try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).get(type, id: id) }
     }
 
-    /// The asynchronous form.
+    /// The asynchronous form: runs on a thread of the store's, and ends with `CancellationError` when the task is cancelled.
     public func get<T: Entity>(_ type: T.Type, id: T.ID) async throws -> T? {
         try await read { tx in try tx.get(type, id: id) }
     }
 
-    /// The objects with these IDs, in the order asked for; IDs without an object are left out.
+    /// The objects with these IDs, in the order asked for; IDs without an object are left out. On this thread, in one
+    /// snapshot.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID>) throws -> [T] {
         try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).get(type, ids: ids) }
     }
 
-    /// The asynchronous form.
+    /// The asynchronous form: runs on a thread of the store's, and ends with `CancellationError` when the task is cancelled.
     public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID> & Sendable) async throws -> [T] {
         try await read { tx in try tx.get(type, ids: ids) }
     }

@@ -76,15 +76,17 @@ public final class Store: Sendable {
 
     /// Opens the store at `url`, a directory by custom named `Name.roost`, and creates it where there is none.
     ///
-    /// Entities that the store does not know are added to its catalog. One that it knows otherwise throws
-    /// `schemaMismatch`; a path that is not a store's throws `notAStore`, and nothing at it is touched.
+    /// Entities that the store does not know are added to its catalog, in a write, which waits for other writers. One that
+    /// it knows otherwise throws `schemaMismatch`; a path that is not a store's throws `notAStore`, and nothing at it is
+    /// touched; options that differ from those of another `Store` of the file in this process throw `alreadyOpen`. Runs on
+    /// this thread; takes no longer for a large file.
     public static func open(
         at url: URL, options: Options = Options(), entities: any Entity.Type...
     ) throws -> Store {
         try open(at: url, options: options, entities: entities)
     }
 
-    /// The asynchronous form.
+    /// The asynchronous form: runs on a thread of Roost's.
     public static func open(
         at url: URL, options: Options = Options(), entities: any Entity.Type...
     ) async throws -> Store {

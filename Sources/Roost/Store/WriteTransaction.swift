@@ -21,28 +21,30 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     // MARK: Storing
 
     /// Stores a new object. Throws `alreadyExists` when there is one with its ID; nothing has changed then, and the
-    /// transaction can go on.
+    /// transaction can go on. One B-tree insertion, and one for each index entry.
     @inlinable
     public func insert<T: Entity>(_ object: T) throws {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
         try session.put(object, handle, .refuse)
     }
 
-    /// Stores new objects, in their order.
+    /// Stores new objects, in their order; the cheaper, the more the order is that of the IDs. Stops at the first that throws,
+    /// with those before it stored.
     @inlinable
     public func insert<T: Entity>(contentsOf objects: some Sequence<T>) throws {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
         for object in objects { try session.put(object, handle, .refuse) }
     }
 
-    /// Stores an object, in the place of the one with its ID if there is one.
+    /// Stores an object, in the place of the one with its ID if there is one. Index entries that stay the same cost nothing.
     @inlinable
     public func upsert<T: Entity>(_ object: T) throws {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
         try session.put(object, handle, .replace)
     }
 
-    /// Stores objects, each in the place of the one with its ID if there is one.
+    /// Stores objects, each in the place of the one with its ID if there is one. Stops at the first that throws, with those
+    /// before it stored.
     @inlinable
     public func upsert<T: Entity>(contentsOf objects: some Sequence<T>) throws {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
@@ -62,7 +64,7 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
         return object
     }
 
-    /// Replaces an object that exists. Throws `objectNotFound` when there is none with its ID.
+    /// Replaces an object that exists. Throws `objectNotFound` when there is none with its ID; nothing has changed then.
     @inlinable
     public func update<T: Entity>(_ object: T) throws {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
@@ -71,7 +73,7 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
 
     // MARK: Deleting
 
-    /// Removes the object with this ID. Returns whether there was one.
+    /// Removes the object with this ID and its index entries. Returns whether there was one. References to it stay.
     @discardableResult
     public func delete<T: Entity>(_ type: T.Type, id: T.ID) throws -> Bool {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
@@ -81,7 +83,7 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     // MARK: IDs
 
     /// An ID that no object has and that this function never gave before: one more than the greatest in use or given so
-    /// far. The counter is part of the transaction and of the file.
+    /// far. The counter is part of the transaction and of the file. Throws `idsExhausted` when the type has no greater one.
     public func nextID<T: Entity>(_ type: T.Type) throws -> T.ID where T.ID: FixedWidthInteger {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
         do {
