@@ -195,6 +195,7 @@ package final class Environment: @unchecked Sendable {
         let result: Result
         do {
             result = try body(transaction)
+            do throws(LMDBError) { try transaction.settleAll() } catch { throw UseError.lmdb(error) }
         } catch {
             transaction.closeWriteCursors()
             mdb_txn_abort(txn)

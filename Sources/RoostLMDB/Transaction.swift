@@ -22,6 +22,11 @@ package final class Transaction {
     /// from the same page instead of the root.
     private var writeCursors: [OpaquePointer?] = []
 
+    /// Databases whose only entry was removed, with its key, while the file still has it: LMDB uses the page of an emptied
+    /// tree for nothing else in this transaction, so that one that is emptied and filled again would cost a page each time.
+    /// A put settles it, and so does whatever reads.
+    private var emptied: [(database: Database, key: [UInt8])] = []
+
     /// Only a pooled reader has one.
     private let locations: LocationCache?
     private let pages: UnsafeMutablePointer<PageTrees>?
@@ -62,7 +67,9 @@ package final class Transaction {
     /// Look-ups without counting references to the transaction; to be used only inside the body that the transaction was
     /// handed to.
     package var lookup: Lookup {
-        Lookup(handle: handle, tally: tally, locations: locations, pages: pages, snapshot: snapshotID)
+        Lookup(
+            handle: handle, tally: tally, locations: locations, pages: pages, snapshot: snapshotID,
+            writer: isWrite ? self : nil)
     }
 
     /// The value of `key`, or nil. At most one B-tree descent, no copy.
@@ -81,6 +88,7 @@ package final class Transaction {
     }
 
     package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
+        try settle(database)
         var stat = MDB_stat()
         let code = mdb_stat(handle, database.handle, &stat)
         guard code == MDB_SUCCESS else { throw failure ?? RoostLMDB.failure(code, "mdb_stat") }
@@ -96,6 +104,7 @@ package final class Transaction {
         if let tree = try pageTree(database) {
             return Cursor(path: PagePath(tree), transaction: self, role: database.role)
         }
+        try settle(database)
         var cursor: OpaquePointer?
         let code = mdb_cursor_open(handle, database.handle, &cursor)
         guard code == MDB_SUCCESS, let cursor else { throw failure ?? RoostLMDB.failure(code, "mdb_cursor_open") }
@@ -113,23 +122,72 @@ package final class Transaction {
         let cursor = try writeCursor(database)
         var keyValue = MDB_val(key)
         var dataValue = MDB_val(value)
-        let code = mdb_cursor_put(cursor, &keyValue, &dataValue, overwrite ? 0 : UInt32(MDB_NOOVERWRITE))
-        if code == MDB_SUCCESS { return true }
+        let removed = emptied.isEmpty ? nil : takeEmptied(database)
+        let isRemoved = removed.map { $0.elementsEqual(key) } ?? false
+        let flags = overwrite || isRemoved ? 0 : UInt32(MDB_NOOVERWRITE)
+        let code = mdb_cursor_put(cursor, &keyValue, &dataValue, flags)
         if code == MDB_KEYEXIST && !overwrite { return false }
-        throw fail(code, "mdb_cursor_put")
+        guard code == MDB_SUCCESS else { throw fail(code, "mdb_cursor_put") }
+        if let removed, !isRemoved { try remove(database, removed, cursor) }
+        return true
     }
 
     /// Removes `key`. Returns false when it was not there.
     @discardableResult
     package func delete(_ database: Database, key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
         let cursor = try writeCursor(database)
+        if !emptied.isEmpty, emptied.contains(where: { $0.database.handle == database.handle }) { return false }
+        return try remove(database, key, cursor, isFinal: false)
+    }
+
+    private func remove(
+        _ database: Database, _ key: UnsafeRawBufferPointer, _ cursor: OpaquePointer, isFinal: Bool
+    ) throws(LMDBError) -> Bool {
         var keyValue = MDB_val(key)
         let found = mdb_cursor_get(cursor, &keyValue, nil, MDB_SET)
         if found == MDB_NOTFOUND { return false }
         guard found == MDB_SUCCESS else { throw fail(found, "mdb_cursor_get") }
+        if !isFinal {
+            var stat = MDB_stat()
+            let code = mdb_stat(handle, database.handle, &stat)
+            guard code == MDB_SUCCESS else { throw fail(code, "mdb_stat") }
+            if stat.ms_entries == 1 {
+                emptied.append((database, Array(key)))
+                return true
+            }
+        }
         let code = mdb_cursor_del(cursor, 0)
         guard code == MDB_SUCCESS else { throw fail(code, "mdb_cursor_del") }
         return true
+    }
+
+    private func takeEmptied(_ database: Database) -> [UInt8]? {
+        guard let index = emptied.firstIndex(where: { $0.database.handle == database.handle }) else { return nil }
+        return emptied.remove(at: index).key
+    }
+
+    /// Removes from the file what was removed already, before somebody reads the database.
+    @inline(__always)
+    func settle(_ database: Database) throws(LMDBError) {
+        if !emptied.isEmpty { try settleEmptied(database) }
+    }
+
+    @inline(never)
+    private func settleEmptied(_ database: Database) throws(LMDBError) {
+        guard let key = takeEmptied(database) else { return }
+        let cursor = try writeCursor(database)
+        try remove(database, key, cursor)
+    }
+
+    private func remove(_ database: Database, _ key: [UInt8], _ cursor: OpaquePointer) throws(LMDBError) {
+        _ = try key.withUnsafeBufferPointer { (key) throws(LMDBError) in
+            try remove(database, UnsafeRawBufferPointer(key), cursor, isFinal: true)
+        }
+    }
+
+    /// The last thing before the commit.
+    func settleAll() throws(LMDBError) {
+        while failure == nil, let (database, _) = emptied.first { try settleEmptied(database) }
     }
 
     /// Marks the transaction as failed from above, for a write that could not be finished.
@@ -168,6 +226,8 @@ package struct Lookup {
     let locations: LocationCache?
     let pages: UnsafeMutablePointer<PageTrees>?
     let snapshot: Int
+    /// The transaction, where it is a write. Not counted: see `Transaction.lookup`.
+    unowned(unsafe) let writer: Transaction?
 
     /// Sets `values[i]` to the value of `keys[i]`, or to an empty buffer without a start where there is none. The descents
     /// of a group take turns, so that the memory's delays overlap: about a third of as many single look-ups. No copy; the
@@ -248,6 +308,7 @@ package struct Lookup {
             try tally.add(database.role, bytes: value.count)
             return value
         }
+        try writer?.settle(database)
         var keyValue = MDB_val(key)
         var value = MDB_val()
         let code = mdb_get(handle, database.handle, &keyValue, &value)
