@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// Why bytes are not a record, or not a value of the type asked for.
 ///
 /// A single byte, so that decoding can throw it without allocating; the store wraps it into a `StoreError` that names
@@ -28,4 +30,8 @@ public enum RecordFailure: UInt8, Error, Sendable {
         case .invalidValue: "it holds a value that the field's type does not know"
         }
     }
+}
+
+extension RecordFailure: LocalizedError {
+    public var errorDescription: String? { "The record cannot be read: \(explanation)." }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 internal import RoostLMDB
 
 // MARK: From LMDB
 
 extension StoreError {
     /// Whatever the layers below threw, as a `StoreError`, or as a `CancellationError` where a read was cancelled; errors of
-    /// the caller's own closures stay what they are. `condition` is asked for only where the message needs it.
+    /// the caller's own closures stay what they are. `condition` is asked for only where a message needs it.
     static func wrapping(_ error: any Error, condition: @autoclosure () -> StoreCondition?) -> any Error {
         switch error {
         case let error as Environment.UseError:
@@ -44,7 +45,11 @@ extension StoreError {
 
     private static func storeFullMessage(_ condition: StoreCondition?) -> String {
         var message = "The store is full: "
-        message += condition?.sizes.map { "\($0.used) of at most \($0.limit) bytes are in use" } ?? "its map is used up"
+        message +=
+            condition?.sizes.map { sizes in
+                "\(sizes.used) of at most \(sizes.limit) bytes were in use, and the transaction needed more than the "
+                    + "\(max(0, sizes.limit - sizes.used)) that were left"
+            } ?? "its map is used up"
         if let age = condition?.oldestReaderAge, age > 1_000 {
             message += ", and a reader that began \(age) ms ago keeps old pages"
         }
@@ -66,6 +71,26 @@ extension StoreError {
                 .alreadyOpen,
                 "The data file of \(path) has a second name (a hard or symbolic link), which would not share its lock: "
                     + "remove it.",
+                path: path)
+        case .noParent(let path):
+            self.init(
+                .notFound, "The directory that is to hold \(path) does not exist: create it first.", cause: ENOENT,
+                path: path)
+        case .lockFileLinked(let file):
+            self.init(
+                .alreadyOpen,
+                "\(file) has a second name or is no file of its own (a link, a directory): it would be written over. "
+                    + "Remove it.",
+                path: file)
+        case .lockFileRemoved:
+            self.init(
+                .alreadyOpen,
+                "Another process has \(path) open, and its lock.mdb was removed: with a new one both would write. End that "
+                    + "process first.",
+                path: path)
+        case .inUse:
+            self.init(
+                .alreadyOpen, "Another process has \(path) for itself, as while it compacts it: try again later.",
                 path: path)
         case .busy:
             self.init(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// Everything that Roost itself throws. Errors thrown by a caller's own closures pass through as they are.
 ///
 /// ```swift
@@ -67,6 +69,10 @@ public struct StoreError: Error, Sendable {
         public static let transactionTooLarge = Code(rawValue: "transactionTooLarge")
         /// A write inside a write, on one thread.
         public static let nestedWrite = Code(rawValue: "nestedWrite")
+        /// An object needs more bytes than a record may have (about 2 GiB), or a list or text of it does.
+        public static let valueTooLarge = Code(rawValue: "valueTooLarge")
+        /// An option of `Store.Options` has a value that cannot be.
+        public static let invalidOptions = Code(rawValue: "invalidOptions")
         /// The commit itself failed; nothing of the transaction happened.
         public static let commitFailed = Code(rawValue: "commitFailed")
     }
@@ -103,8 +109,10 @@ public struct StoreError: Error, Sendable {
     }
 }
 
-extension StoreError: CustomStringConvertible {
+extension StoreError: CustomStringConvertible, LocalizedError {
     public var description: String { "\(message) [\(code.rawValue)]" }
+    /// The message: what `localizedDescription` gives.
+    public var errorDescription: String? { message }
 }
 
 // MARK: Errors that several parts throw. Out of line: none is on a hot path.
