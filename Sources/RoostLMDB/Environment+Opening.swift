@@ -51,8 +51,16 @@ extension Environment {
         case system(Int32, path: String)
         /// This process has the file open with other options.
         case optionsDiffer
+        /// The directory that is to hold the environment's directory does not exist.
+        case noParent(path: String)
         /// The data file has more than one name, or is a symbolic link: two names would have two lock files.
         case linked
+        /// A lock file has more than one name, or is no file of its own: it would be written over.
+        case lockFileLinked(path: String)
+        /// Another process has the environment open, and its lock file is gone: a new one would keep nobody apart.
+        case lockFileRemoved
+        /// Another process has taken the environment for itself.
+        case inUse
         /// Called inside a transaction of the environment, while another thread opens or closes it.
         case busy
         /// No address space for a map of even the file's size.
@@ -76,7 +84,9 @@ extension Environment {
         let file = dataFile(in: directory)
         if try FileIdentity.of(file) == nil {
             if options.isReadOnly { throw OpenError.system(ENOENT, path: file) }
-            if mkdir(directory, 0o755) != 0 && errno != EEXIST { throw OpenError.system(errno, path: directory) }
+            if mkdir(directory, 0o755) != 0 && errno != EEXIST {
+                throw errno == ENOENT ? OpenError.noParent(path: directory) : OpenError.system(errno, path: directory)
+            }
         }
         guard let place = try FileIdentity.of(directory) else { throw OpenError.system(ENOENT, path: directory) }
         // Who is inside a transaction must not wait for somebody who may be waiting for its end.
@@ -129,6 +139,16 @@ extension Environment {
     private static func make(
         directory: String, place: FileIdentity, options: Options
     ) throws(OpenError) -> Environment {
+        let (presence, environment) = try PresenceLock.opening(directory, isReadOnly: options.isReadOnly) {
+            () throws(OpenError) in try attempt(directory: directory, place: place, options: options)
+        }
+        environment.keep(presence)
+        return environment
+    }
+
+    private static func attempt(
+        directory: String, place: FileIdentity, options: Options
+    ) throws(OpenError) -> Environment {
         var size = mapSize(for: options)
         let smallest = max(fileSize(dataFile(in: directory)), 1 << 20)
         while true {
@@ -164,7 +184,11 @@ extension Environment {
             case .relaxed: flags |= MDB_NOMETASYNC
             case .unsafe: flags |= MDB_NOSYNC
             }
-            try check(mdb_env_open(handle, directory, UInt32(flags), 0o644), "mdb_env_open")
+            let code = Descriptors.withStreamsTaken { mdb_env_open(handle, directory, UInt32(flags), 0o644) }
+            try check(code, "mdb_env_open")
+            var descriptor: mdb_filehandle_t = -1
+            try check(mdb_env_get_fd(handle, &descriptor), "mdb_env_get_fd")
+            guard descriptor > STDERR_FILENO else { throw failure(EBADF, "mdb_env_open") }
         } catch {
             mdb_env_close(handle)
             throw error

@@ -55,6 +55,8 @@ package final class Environment: @unchecked Sendable {
         var users = 1
         var closed = false
         var resident: (any AnyObject & Sendable)?
+        /// Held until LMDB has closed its files.
+        var presence: PresenceLock?
     }
 
     package let directory: String
@@ -207,7 +209,9 @@ package final class Environment: @unchecked Sendable {
             throw UseError.lmdb(failure)
         }
         code = mdb_txn_commit(txn)
-        guard code == MDB_SUCCESS else { throw UseError.lmdb(failure(code, "mdb_txn_commit")) }
+        guard code == MDB_SUCCESS else {
+            throw UseError.lmdb(failure(DiskSpace.diagnose(code, handle), "mdb_txn_commit"))
+        }
         return result
     }
 
@@ -334,6 +338,8 @@ package final class Environment: @unchecked Sendable {
         return made
     }
 
+    func keep(_ presence: PresenceLock) { lifecycle.withLock { $0.presence = presence } }
+
     func retainUser() { lifecycle.withLock { $0.users += 1 } }
 
     /// Drops one user; true for the last, which must then call `shutDown`.
@@ -354,6 +360,9 @@ package final class Environment: @unchecked Sendable {
             if options.durability != .full && !options.isReadOnly { mdb_env_sync(handle, 1) }
             mdb_env_close(handle)
         }
-        lifecycle.withLock { $0.resident = nil }
+        lifecycle.withLock { state in
+            state.resident = nil
+            state.presence = nil
+        }
     }
 }

@@ -64,7 +64,7 @@ package struct FileProbe {
         _ path: String, _ body: (FileProbe) throws(Finding) -> Result
     ) throws(Finding) -> Result {
         // Without waiting: a pipe of that name would wait for somebody to write into it.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = Descriptors.open(path, O_RDONLY | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadable(errno) }
         defer { close(descriptor) }
         var info = stat()

@@ -39,6 +39,8 @@ enum Role: String {
     case writeRaw
     /// Commits a note for each line that it reads, and prints `done`.
     case add
+    /// Adds a note and writes to the standard streams by their numbers, whoever has those: see `HelperProcess`.
+    case babble
 
     func run(_ path: String) throws {
         switch self {
@@ -70,6 +72,14 @@ enum Role: String {
                 print("done")
                 fflush(nil)
             }
+            try store.close()
+        case .babble:
+            let store = try Store.open(at: URL(fileURLWithPath: path), entities: Note.self)
+            try store.write { tx in try tx.insert(Note(id: try tx.nextID(Note.self), text: "quiet")) }
+            let noise = [UInt8](repeating: UInt8(ascii: "!"), count: 100_000)
+            for descriptor in Int32(0)...2 { _ = noise.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) } }
+            StandardError.write(line: "a message")
+            try store.write { tx in try tx.insert(Note(id: try tx.nextID(Note.self), text: "quiet")) }
             try store.close()
         case .writeRaw:
             try Environment.open(path) { environment in

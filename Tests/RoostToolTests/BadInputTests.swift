@@ -143,7 +143,9 @@ import Testing
                 let place = folder.appendingPathComponent("foreign-\(keys)-\(part.count)")
                 try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
                 try Self.makeForeignFile(in: place.path, keys: keys)
-                try FileManager.default.removeItem(at: place.appendingPathComponent("lock.mdb"))
+                for name in ["lock.mdb", "roost.lock"] {
+                    try FileManager.default.removeItem(at: place.appendingPathComponent(name))
+                }
                 try await expectUnreadable(place.path, saying: part)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["data.mdb"])
             }

@@ -12,10 +12,14 @@ package final class HelperProcess: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let pending = Mutex<[UInt8]>([])
 
-    /// Starts the helper in one of its roles, with at most `addressSpace` kilobytes (`ulimit -v`).
-    package init(_ arguments: [String], addressSpace: Int? = nil) throws {
+    /// Starts the helper in one of its roles, with at most `addressSpace` kilobytes (`ulimit -v`), or without its standard
+    /// streams.
+    package init(_ arguments: [String], addressSpace: Int? = nil, withoutStreams: Bool = false) throws {
         let helper = try Self.executable()
-        if let addressSpace {
+        if withoutStreams {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", helper] + arguments
+        } else if let addressSpace {
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
             process.arguments = ["-c", "ulimit -v \(addressSpace) && exec \"$0\" \"$@\"", helper] + arguments
         } else {

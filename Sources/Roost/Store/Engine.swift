@@ -21,7 +21,6 @@ final class Engine: Sendable {
     let writer = DispatchQueue(label: "roost.writer")
     /// Runs asynchronous reads: never more at once than there are readers.
     let readers: BoundedExecutor
-    private let presence: PresenceLock?
 
     /// Opens the file, or joins those who have it open, and registers the entities.
     static func open(
@@ -45,13 +44,12 @@ final class Engine: Sendable {
         } catch let error as Environment.OpenError {
             throw StoreError(error, path: path)
         } catch {
-            throw StoreError.wrapping(error, engine: nil)
+            throw StoreError.wrapping(error, condition: nil)
         }
     }
 
     private init(_ environment: Environment) throws {
         self.environment = environment
-        presence = environment.options.isReadOnly ? nil : try PresenceLock(directory: environment.directory)
         let file = try StoreFile(environment)
         header = file.header
         main = file.main

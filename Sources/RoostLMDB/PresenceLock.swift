@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A shared lock on `roost.lock`, which everybody holds who has the environment open, from before LMDB opens its files until
+/// after it has closed them. Who must be alone, to make LMDB's lock file or to compact in place, holds it exclusively.
+///
+/// LMDB's own lock file cannot serve: closing a descriptor of it would drop LMDB's locks (hazard 2). And it must not be made
+/// anew while somebody uses one that was removed: the two would not see each other and both would write (hazard 41).
+final class PresenceLock: Sendable {
+    /// Nil for a reader where there is no such file, or none that it may open.
+    private let descriptor: Int32?
+
+    private init(_ descriptor: Int32?) { self.descriptor = descriptor }
+
+    deinit {
+        if let descriptor { close(descriptor) }
+    }
+
+    static func path(in directory: String) -> String { directory + "/roost.lock" }
+    private static func lockFile(in directory: String) -> String { directory + "/lock.mdb" }
+
+    /// Others' openings take milliseconds each; 600 tries of 5 ms are 3 seconds.
+    private static let tries = 600
+    /// Who makes the lock file holds the lock exclusively: that it is missing under a shared lock can only be seen again and
+    /// again while somebody else, who looks for it likewise, is about to make it.
+    private static let triesWhileMissing = 60
+    private static let pause = 5_000
+
+    /// Runs `body`, which lets LMDB open its files, under the lock, and returns the lock with what it gave. Alone when LMDB's
+    /// lock file has to be made.
+    static func opening<Result>(
+        _ directory: String, isReadOnly: Bool, _ body: () throws(Environment.OpenError) -> Result
+    ) throws(Environment.OpenError) -> (PresenceLock, Result) {
+        let path = path(in: directory)
+        try verify(path)
+        try verify(lockFile(in: directory))
+        var missing = 0
+        for _ in 0..<tries {
+            let descriptor = Descriptors.open(path, isReadOnly ? O_RDONLY | O_NOFOLLOW : O_RDWR | O_CREAT | O_NOFOLLOW)
+            if descriptor < 0 {
+                let code = errno
+                let isUnwritable = code == EROFS || code == EACCES || code == ENOENT
+                guard isReadOnly, isUnwritable else { throw .system(code, path: path) }
+                // Whoever writes has made the file; where there is none, nobody writes.
+                return (PresenceLock(nil), try body())
+            }
+            let lock = PresenceLock(descriptor)
+            // Taken exclusively first: a shared lock that is to become an exclusive one is lost where it cannot.
+            let isAlone = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+            if isAlone || flock(descriptor, LOCK_SH | LOCK_NB) == 0, try isSameFile(descriptor, path) {
+                if isAlone || FileManager.default.fileExists(atPath: lockFile(in: directory)) {
+                    let result = try body()
+                    if isAlone { while flock(descriptor, LOCK_SH) != 0, errno == EINTR {} }
+                    return (lock, result)
+                }
+                missing += 1
+                if missing == triesWhileMissing { throw .lockFileRemoved }
+            }
+            // Somebody else is making the lock file, or is alone for another reason. Two who look in step would go on so.
+            withExtendedLifetime(lock) {}
+            usleep(UInt32.random(in: UInt32(pause / 2)...UInt32(pause)))
+        }
+        throw .inUse
+    }
+
+    /// A link would have somebody else's file written; a second name would be another store's lock.
+    private static func verify(_ path: String) throws(Environment.OpenError) {
+        var info = stat()
+        guard lstat(path, &info) == 0 else {
+            if errno == ENOENT { return }
+            throw .system(errno, path: path)
+        }
+        guard info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1 else { throw .lockFileLinked(path: path) }
+    }
+
+    /// Whether the locked file is still the one of that name.
+    private static func isSameFile(_ descriptor: Int32, _ path: String) throws(Environment.OpenError) -> Bool {
+        var (opened, named) = (stat(), stat())
+        guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0 else { return false }
+        return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
+    }
+}
