@@ -23,28 +23,6 @@ import Synchronization
 ///
 /// Mutable state: `closed` (atomic), whether `close` was called; `lifecycle` (mutex), who is to be told of it.
 public final class Store: Sendable {
-    /// How a store is opened. Everyone in a process who opens one file must use the same options.
-    public struct Options: Sendable, Equatable {
-        /// How much a commit waits for the disk.
-        public var durability: Durability
-        /// Bytes that the file may grow to. Nil leaves it at 1 TiB of address space, or what the system grants.
-        public var maximumSize: Int?
-        /// Opens an existing store without the right to change it.
-        public var isReadOnly: Bool
-        /// How many reads may run at once; more wait for a place. At least 1.
-        public var readerLimit: Int
-
-        /// The defaults: full durability, the largest map, 32 readers.
-        public init(
-            durability: Durability = .full, maximumSize: Int? = nil, isReadOnly: Bool = false, readerLimit: Int = 32
-        ) {
-            self.durability = durability
-            self.maximumSize = maximumSize
-            self.isReadOnly = isReadOnly
-            self.readerLimit = max(1, readerLimit)
-        }
-    }
-
     /// What a power failure can take. A crash of the program alone takes nothing in any mode.
     public enum Durability: Sendable {
         /// A commit returns when it is on the disk (two fsyncs).
@@ -76,10 +54,13 @@ public final class Store: Sendable {
 
     /// Opens the store at `url`, a directory by custom named `Name.roost`, and creates it where there is none.
     ///
+    /// The directory that holds it must exist. Throws `notFound` where it does not, `invalidOptions`, `permissionDenied`,
+    /// `damaged`, `newerFormat`, and `alreadyOpen` when this process has the store open with other options or another has
+    /// taken it for itself. Runs on this thread; takes a few milliseconds, no longer for a large file.
+    ///
     /// Entities that the store does not know are added to its catalog, in a write, which waits for other writers. One that
     /// it knows otherwise throws `schemaMismatch`; a path that is not a store's throws `notAStore`, and nothing at it is
-    /// touched; options that differ from those of another `Store` of the file in this process throw `alreadyOpen`. Runs on
-    /// this thread; takes no longer for a large file.
+    /// touched.
     public static func open(
         at url: URL, options: Options = Options(), entities: any Entity.Type...
     ) throws -> Store {
@@ -101,6 +82,7 @@ public final class Store: Sendable {
         guard url.isFileURL else {
             throw StoreError(.notFound, "A store is a directory: \(url) is not a file URL.", path: url.absoluteString)
         }
+        try options.verify()
         let path = url.path
         try verifyPlace(path)
         var schemas: [EntitySchema] = []
