@@ -113,6 +113,10 @@ package final class Transaction {
 
     // MARK: Writing
 
+    /// The longest value: LMDB writes one in a single call, and the system takes at most this much (Linux: 7FFFF000 bytes)
+    /// with the page's header. A longer one must be refused above.
+    package static var longestValue: Int { 0x7FFF_0000 - PageTree.headerSize }
+
     /// Stores `value` under `key`, replacing what was there. Returns false, and stores nothing, when `overwrite` is
     /// false and the key exists.
     @discardableResult
@@ -196,6 +200,7 @@ package final class Transaction {
     }
 
     private func fail(_ code: Int32, _ operation: StaticString) -> LMDBError {
+        let code = mdb_txn_env(handle).map { DiskSpace.diagnose(code, $0) } ?? code
         let error = LMDBError(code: code, operation: operation)
         poison(error)
         return error

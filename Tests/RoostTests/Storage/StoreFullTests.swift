@@ -36,6 +36,7 @@ import Testing
             #expect(stored > 100)
             let message = try #require(error as? StoreError).message
             #expect(message.contains("1048576") && message.contains("maximumSize"), "\(message)")
+            #expect(message.contains("the transaction needed more than"), "\(message)")
             let sequence = try store.lastSequence()
             #expect(sequence == UInt64(stored / 10))
             #expect(try store.all(Storage.Note.self) == (0..<stored).map(note))
