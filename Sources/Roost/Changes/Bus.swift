@@ -46,7 +46,7 @@ final class Bus: Sendable {
     private let subscribers = Mutex(Subscribers())
     private let subscriberCount = Atomic<Int>(0)
     private let imageWanterCount = Atomic<Int>(0)
-    private let thread = SerialThread(name: "roost.bus")
+    let thread = SerialThread(name: "roost.bus")
 
     /// `sequence` is the file's last commit.
     init(sequence: UInt64, source: Source) {
@@ -178,6 +178,9 @@ final class Bus: Sendable {
         }
         if goesOn { thread.async { [weak self] in self?.deliver() } }
     }
+
+    /// Bytes of what waits for the thread: of the rows, and of the objects' records.
+    var pendingBytes: (rows: Int, images: Int) { state.withLock { ($0.pending.byteCount, $0.pending.imageBytes) } }
 
     /// Waits until everything that was published before has been delivered. On the bus's own thread it does nothing.
     func drain() {
