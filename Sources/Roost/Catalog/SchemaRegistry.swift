@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 internal import RoostLMDB
 import Synchronization
 
@@ -7,19 +8,39 @@ import Synchronization
 ///
 /// Mutable state:
 /// - `known` (mutex): the catalog, its generation, the open databases and the states of its entities;
-/// - `verifiedSnapshot` (atomic): the newest snapshot whose schema generation was compared.
+/// - `verifiedSnapshot` (atomic): the newest snapshot whose schema generation was compared;
+/// - `opening` (lock): held while databases are opened and `known` is replaced.
 final class SchemaRegistry: Sendable {
     private struct Known {
         var catalog: Catalog
         var generation: UInt64
         var databases: [Int: Database]
         var states: [String: EntityState]
+
+        /// What is known once the file has another catalog. States that are in use stay the same objects. Throws
+        /// `schemaMismatch` when an entity was changed or removed.
+        func followed(
+            by catalog: Catalog, _ generation: UInt64, _ databases: [Int: Database]
+        ) throws -> Known {
+            for entity in self.catalog.entities where catalog.entity(named: entity.name) != entity {
+                throw StoreError(
+                    .schemaMismatch,
+                    "Another process has changed entity \(entity.name): close the store and open it again.",
+                    entity: entity.name)
+            }
+            var states = states
+            for entity in catalog.entities where states[entity.name] == nil {
+                states[entity.name] = try EntityState(entity, databases: databases)
+            }
+            return Known(catalog: catalog, generation: generation, databases: databases, states: states)
+        }
     }
 
     private let environment: Environment
     private let main: MainDatabase
     private let known: Mutex<Known>
     private let verifiedSnapshot = Atomic<Int>(-1)
+    private let opening = NSLock()
 
     init(
         _ environment: Environment, _ main: MainDatabase, _ catalog: Catalog, _ generation: UInt64,
@@ -27,46 +48,24 @@ final class SchemaRegistry: Sendable {
     ) throws {
         self.environment = environment
         self.main = main
-        known = Mutex(
-            Known(
-                catalog: catalog, generation: generation, databases: databases,
-                states: try Self.states(catalog, databases)))
+        let nothing = Known(catalog: Catalog(), generation: 0, databases: [:], states: [:])
+        known = Mutex(try nothing.followed(by: catalog, generation, databases))
     }
 
     var catalog: Catalog { known.withLock { $0.catalog } }
     /// Every entity of the catalog, also those that this program does not declare, by name.
     var states: [EntityState] { known.withLock { $0.states.values.sorted { $0.name < $1.name } } }
 
-    /// The states of the declared entities; adds to the catalog those that it does not know.
+    /// The states of the declared entities; adds to the catalog those that it does not know. Must not be called inside a
+    /// transaction of this file.
     func register(_ schemas: [EntitySchema]) throws -> [EntityState] {
-        try environment.read { try verify($0) }
+        try refresh()
         var catalog = self.catalog
         var changed = false
         for schema in schemas { changed = try catalog.register(schema) || changed }
         if changed {
             guard !environment.options.isReadOnly else { throw StoreError.readOnly }
-            let before = known.withLock { $0 }
-            let after = try environment.write { transaction -> Known in
-                // The file's catalog, not ours, is the truth: another process may have added entities.
-                guard let bytes = try main.get(.catalog, in: transaction) else {
-                    throw StoreError(.damaged, "The store's catalog is missing.")
-                }
-                var catalog = try Catalog(bytes: bytes)
-                for schema in schemas { _ = try catalog.register(schema) }
-                let databases = try Self.openDatabases(of: catalog, beside: before.databases, environment, transaction)
-                let generation = try main.generation(in: transaction) + 1
-                try main.put(.catalog, try catalog.encoded(), in: transaction)
-                try main.setCount(.generation, generation, in: transaction)
-                return Known(
-                    catalog: catalog, generation: generation, databases: databases,
-                    states: try Self.states(catalog, databases))
-            }
-            known.withLock { known in
-                // States that are in use stay the same objects.
-                let kept = known.states
-                known = after
-                known.states.merge(kept) { _, old in old }
-            }
+            try add(schemas)
         }
         let states = known.withLock { $0.states }
         return try schemas.map { schema in
@@ -75,29 +74,59 @@ final class SchemaRegistry: Sendable {
         }
     }
 
+    private func add(_ schemas: [EntitySchema]) throws {
+        var isOpening = false
+        defer { if isOpening { opening.unlock() } }
+        let after = try environment.write { transaction -> Known in
+            // Until the commit: who opens databases in parallel gets the same handles (hazard 15). Always after the
+            // writer's lock, never before it.
+            opening.lock()
+            isOpening = true
+            // The file's catalog, not ours, is the truth: another process may have added entities.
+            let before = known.withLock { $0 }
+            var catalog = try readCatalog(transaction)
+            for schema in schemas { _ = try catalog.register(schema) }
+            let databases = try Self.openDatabases(of: catalog, beside: before.databases, environment, transaction)
+            let generation = try main.generation(in: transaction) + 1
+            try main.put(.catalog, try catalog.encoded(), in: transaction)
+            try main.setCount(.generation, generation, in: transaction)
+            return try before.followed(by: catalog, generation, databases)
+        }
+        known.withLock { $0 = after }
+    }
+
     /// Compares the file's schema generation with the one known here, once a snapshot (about 40 ns when it is new, a load
-    /// when it is not). Entities added by another process change nothing for this one; a change to one that this process
-    /// uses is an error.
+    /// when it is not). Entities that another process has added are made known; a change to one that is known is an error.
     func verify(_ transaction: Transaction) throws {
         let snapshot = transaction.snapshotID
         if snapshot == verifiedSnapshot.load(ordering: .relaxed) { return }
         let generation = try main.generation(in: transaction)
-        if generation != known.withLock({ $0.generation }) {
-            guard let bytes = try main.get(.catalog, in: transaction) else {
-                throw StoreError(.damaged, "The store's catalog is missing.")
-            }
-            let catalog = try Catalog(bytes: bytes)
-            try known.withLock { known in
-                for entity in known.catalog.entities where catalog.entity(named: entity.name) != entity {
-                    throw StoreError(
-                        .schemaMismatch,
-                        "Another process has changed entity \(entity.name): close the store and open it again.",
-                        entity: entity.name)
-                }
-                known.generation = generation
-            }
-        }
+        // An older snapshot has nothing to tell.
+        if generation > known.withLock({ $0.generation }) { try refresh() }
+        // A write's number is nobody's until it has committed (hazard 39).
         if !transaction.isWrite { verifiedSnapshot.store(snapshot, ordering: .relaxed) }
+    }
+
+    /// Reads the file's catalog, and opens the databases that others have added, in a transaction of its own.
+    private func refresh() throws {
+        try opening.withLock {
+            let before = known.withLock { $0 }
+            let after = try environment.readToOpen { transaction -> Known? in
+                let generation = try main.generation(in: transaction)
+                if generation == before.generation { return nil }
+                let catalog = try readCatalog(transaction)
+                let databases = try Self.openDatabases(of: catalog, beside: before.databases, environment, transaction)
+                return try before.followed(by: catalog, generation, databases)
+            }
+            if let after { known.withLock { $0 = after } }
+        }
+    }
+
+    private func readCatalog(_ transaction: Transaction) throws -> Catalog {
+        guard let bytes = try main.get(.catalog, in: transaction) else {
+            throw StoreError(.damaged, "The store's catalog is missing.")
+        }
+        return try Catalog(bytes: bytes)
     }
 
     /// Opens the catalog's databases that are not open yet (hazard 15: `transaction` must be committed).
@@ -113,11 +142,5 @@ final class SchemaRegistry: Sendable {
         var databases = open
         for (index, (number, _)) in wanted.enumerated() { databases[number] = handles[index] }
         return databases
-    }
-
-    private static func states(_ catalog: Catalog, _ databases: [Int: Database]) throws -> [String: EntityState] {
-        var states: [String: EntityState] = [:]
-        for entity in catalog.entities { states[entity.name] = try EntityState(entity, databases: databases) }
-        return states
     }
 }

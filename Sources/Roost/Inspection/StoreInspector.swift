@@ -84,6 +84,8 @@ package final class StoreInspector: Sendable {
     }
 
     private func state(of query: InspectionQuery) throws -> EntityState {
+        // Another process may have added it since the last look.
+        try reading { _ in }
         let entity = try engine.schema.catalog.entity(of: query, path: path)
         guard let state = engine.schema.states.first(where: { $0.name == entity.name }) else {
             throw StoreError.unknownEntity(entity.name)
@@ -138,11 +140,11 @@ package final class StoreInspector: Sendable {
     // MARK: Summary
 
     package func summary() throws -> StoreSummary {
-        let catalog = engine.schema.catalog
-        let states = engine.schema.states
         let readers = engine.environment.otherReaders
         let slots = engine.environment.readerSlots?.limit ?? 0
         return try reading { transaction in
+            let catalog = engine.schema.catalog
+            let states = engine.schema.states
             let sizes = engine.environment.sizes
             var info = stat()
             let hasInfo = stat(Environment.dataFile(in: path), &info) == 0
