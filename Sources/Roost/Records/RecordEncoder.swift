@@ -8,9 +8,16 @@ public struct RecordEncoder: ~Copyable {
     @usableFromInline var nextFixed = 0
     @usableFromInline var nextEnd = 0
     @usableFromInline var nextBody = 0
+    /// The first field that has no place in a record, and how many bytes there would have been with it.
+    @usableFromInline var firstTooLarge: (position: Int, size: Int)?
+    /// Bytes that a record may have: LMDB writes a value in one piece, which the system cuts at 2 GiB less a page.
+    let limit: Int
+    static let maximumSize = Int(Int32.max) - 0x1_0000
 
-    init() {
-        capacity = 512
+    /// With another limit for tests.
+    init(limit: Int = maximumSize) {
+        self.limit = limit
+        capacity = min(512, limit)
         base = .allocate(byteCount: capacity, alignment: 16)
     }
 
@@ -27,7 +34,8 @@ public struct RecordEncoder: ~Copyable {
         nextFixed = shape.fixedStart
         nextEnd = shape.tableStart
         nextBody = shape.bodyStart
-        if nextBody > capacity { grow(to: nextBody, keeping: 0) }
+        firstTooLarge = nil
+        if nextBody > capacity { reserve(nextBody, keeping: 0) }
         base.initializeMemory(as: UInt8.self, repeating: 0, count: nextBody)
         base.storeBytes(of: header.word.littleEndian, as: UInt32.self)
     }
@@ -54,7 +62,7 @@ public struct RecordEncoder: ~Copyable {
             nextFixed += Value.storedWidth
         } else {
             let length = value.storedByteCount
-            if nextBody + length > capacity { grow(to: nextBody + length, keeping: nextBody) }
+            if nextBody + length > capacity, !grow(to: nextBody + length, keeping: nextBody) { return }
             if length > 0 { value.store(to: base + nextBody) }
             nextBody += length
             UInt32(truncatingIfNeeded: nextBody).store(to: base + nextEnd)
@@ -68,10 +76,22 @@ public struct RecordEncoder: ~Copyable {
         Checksum.ofRecord(key: key, record: record).store(to: base + RecordShape.checksumOffset)
     }
 
+    /// Makes room; false, and the field is noted, where the record would be larger than one can be. A field's lengths and
+    /// offsets are never greater than what it takes in the record, so they fit into 32 bits where this has let it pass.
     @usableFromInline
     @inline(never)
-    mutating func grow(to size: Int, keeping kept: Int) {
-        let larger = max(size, capacity * 2)
+    mutating func grow(to size: Int, keeping kept: Int) -> Bool {
+        if size > limit {
+            if firstTooLarge == nil { firstTooLarge = (position - 1, size) }
+            return false
+        }
+        reserve(max(size, min(capacity * 2, limit)), keeping: kept)
+        return true
+    }
+
+    @usableFromInline
+    @inline(never)
+    mutating func reserve(_ larger: Int, keeping kept: Int) {
         let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
         moved.copyMemory(from: base, byteCount: kept)
         base.deallocate()

@@ -37,6 +37,9 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     }
 
     /// Stores an object, in the place of the one with its ID if there is one. Index entries that stay the same cost nothing.
+    ///
+    /// Where the record of that one is damaged, its index entries are searched for in all of the entity's indexes, from end
+    /// to end. The same holds for `update(_:)` and `delete(_:id:)`, so that a damaged object can be got rid of.
     @inlinable
     public func upsert<T: Entity>(_ object: T) throws {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
@@ -114,9 +117,23 @@ extension WriteSession {
         try object.id.withKey { key in
             encoder.begin(T.recordShape, handle.header)
             object.encode(to: &encoder)
+            if encoder.firstTooLarge != nil { throw tooLarge(handle.state, key) }
             encoder.seal(key: key)
             try put(handle.state, key: key, record: encoder.record, existing: existing)
         }
+    }
+
+    @usableFromInline
+    @inline(never)
+    func tooLarge(_ state: EntityState, _ key: UnsafeRawBufferPointer) -> StoreError {
+        let (position, size) = encoder.firstTooLarge ?? (0, 0)
+        let id = state.describeID(key)
+        let field = state.layout.fields.indices.contains(position) ? state.layout.fields[position].name : nil
+        return StoreError(
+            .valueTooLarge,
+            "\(state.name) \(id) would take \(size) bytes up to its field \(field ?? "?"), and a record takes at most "
+                + "\(encoder.limit): keep large data in files, or in several objects.",
+            entity: state.name, id: id, field: field)
     }
 
     @usableFromInline
