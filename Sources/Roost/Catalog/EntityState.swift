@@ -56,6 +56,7 @@ final class EntityState: Sendable {
             message +=
                 RecordView.hasValidChecksum(key: key, record: record)
                 ? "; it is as it was written: its checksum is right" : "; it was changed since: its checksum is wrong"
+            message += ". Delete or replace the object"
         }
         return StoreError(.damaged, message + ".", entity: name, id: id, field: field)
     }

@@ -23,24 +23,24 @@ extension IndexState {
         return isExact
     }
 
-    /// Calls `body` with the key of each element's entry, and whether it is exact.
-    func forEachElementKey(
-        of view: RecordView, using key: inout KeyBytes, _ body: ([UInt8], Bool) -> Void
-    ) throws(RecordFailure) {
+    /// Appends the key of each element's entry; equal elements have equal keys.
+    func appendElementKeys(of view: RecordView, to keys: inout EntryKeys) throws(RecordFailure) {
         let component = components[0]
         if view.isNull(component.position) { return }
         let type = view.layout.fields[component.position].type
         let bytes = try view.bytes(component.position)
-        var scratch = key
+        var made = EntryKeys()
+        swap(&made, &keys)
+        defer { swap(&made, &keys) }
         try RecordView.forEachElement(bytes, type) { (element, _) throws(RecordFailure) in
-            scratch.removeAll()
-            var isExact = true
-            if component.isOptional { scratch.append(element == nil ? UInt8(0) : UInt8(1)) }
-            if let element { isExact = scratch.append(stored: element, component.scalar, limit: textLimit) }
-            scratch.append(view.key)
-            body(scratch.bytes, isExact)
+            try made.append { (key) throws(RecordFailure) in
+                var isExact = true
+                if component.isOptional { key.append(element == nil ? UInt8(0) : UInt8(1)) }
+                if let element { isExact = key.append(stored: element, component.scalar, limit: textLimit) }
+                key.append(view.key)
+                return isExact
+            }
         }
-        key = scratch
     }
 
     /// Appends one component's value as it stands in a key. Returns whether it is exact.
@@ -50,13 +50,19 @@ extension IndexState {
     }
 
     /// The object's ID at the end of an entry's key.
-    ///
-    /// Integer and UUID IDs have one length; a text's begins after the components, which must be walked.
     func id(inEntry key: UnsafeRawBufferPointer, width: Int) -> UnsafeRawBufferPointer? {
         if width > 0 {
             return key.count >= width ? UnsafeRawBufferPointer(rebasing: key[(key.count - width)...]) : nil
         }
+        return place(inEntry: key, width: width).map { UnsafeRawBufferPointer(rebasing: key[$0.idStart...]) }
+    }
+
+    /// Where the object's ID begins in an entry's key, and whether the values before it are exact. Nil for what is no entry.
+    ///
+    /// Integer and UUID IDs have one length, `width`; a text's begins after the components, which must be walked.
+    func place(inEntry key: UnsafeRawBufferPointer, width: Int) -> (idStart: Int, isExact: Bool)? {
         var offset = 0
+        var isExact = true
         for component in components {
             if component.isOptional {
                 guard offset < key.count else { return nil }
@@ -70,9 +76,11 @@ extension IndexState {
                 let start = offset
                 while offset < key.count, key[offset] != 0, offset - start < textLimit { offset += 1 }
                 guard offset < key.count else { return nil }
+                if key[offset] != 0 { isExact = false }
                 offset += key[offset] == 0 ? 1 : 9
             }
         }
-        return offset < key.count ? UnsafeRawBufferPointer(rebasing: key[offset...]) : nil
+        guard offset < key.count, width == 0 || key.count - offset == width else { return nil }
+        return (offset, isExact)
     }
 }

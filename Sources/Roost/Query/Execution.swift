@@ -288,8 +288,3 @@ final class Execution {
         return StoreError(.damaged, "\(place) has an entry for an object that does not exist.", entity: state.name)
     }
 }
-
-extension RecordLayout {
-    /// Bytes of an ID in a key; 0 for text, whose length varies.
-    var idKeyWidth: Int { fields[0].type.scalar?.keyWidth ?? 0 }
-}

@@ -49,5 +49,8 @@ final class RecordLayout: Sendable {
         self.fields = placed
     }
 
+    /// Bytes of an ID in a key; 0 for text, whose length varies.
+    var idKeyWidth: Int { fields[0].type.scalar?.keyWidth ?? 0 }
+
     func position(named name: String) -> Int? { fields.firstIndex { $0.name == name } }
 }

@@ -11,10 +11,7 @@ final class WriteSession {
     @usableFromInline var encoder = RecordEncoder()
     private(set) var changes: ChangeRecorder
     private var oldRecord: [UInt8] = []
-    private var oldKey = KeyBytes()
-    private var newKey = KeyBytes()
-    /// How the number of cut keys of each index changed, by database.
-    private var inexactChange: [Int: Int] = [:]
+    private var indexes = IndexMaintenance()
 
     init(engine: Engine, transaction: Transaction, keepsNewImages: Bool) {
         self.engine = engine
@@ -98,72 +95,25 @@ final class WriteSession {
             id: state.describeID(key))
     }
 
-    // MARK: Indexes
-
     private func reindex(
         _ state: EntityState, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, new: UnsafeRawBufferPointer?
     ) throws {
-        if state.indexes.isEmpty { return }
         do {
-            let before = try old.map { try RecordView(key: key, record: $0, layout: state.layout) }
-            let after = try new.map { try RecordView(key: key, record: $0, layout: state.layout) }
-            for index in state.indexes {
-                if index.isEach {
-                    try reindexElements(index, before, after)
-                } else {
-                    try reindexFields(index, before, after)
-                }
-            }
+            try indexes.update(state.indexes, state.layout, key: key, old: old, new: new, in: transaction)
         } catch {
             // The record is written and its entries are not: the transaction can only abort (hazard 24).
             transaction.poison(error as? LMDBError ?? LMDBError(code: SystemCode.invalid, operation: "reindex"))
-            if let failure = error as? RecordFailure {
-                throw state.damaged(failure, key: key, record: old)
-            }
+            if let failure = error as? RecordFailure { throw state.damaged(failure, key: key, record: new) }
             throw error
         }
     }
-
-    private func reindexFields(_ index: IndexState, _ before: RecordView?, _ after: RecordView?) throws {
-        oldKey.removeAll()
-        newKey.removeAll()
-        let oldIsExact = try before.map { try index.appendKey(of: $0, to: &oldKey) } ?? true
-        let newIsExact = try after.map { try index.appendKey(of: $0, to: &newKey) } ?? true
-        if before != nil && after != nil && oldKey.bytes == newKey.bytes { return }
-        if before != nil {
-            _ = try oldKey.withUnsafeBytes { try transaction.delete(index.database, key: $0) }
-            if !oldIsExact { inexactChange[index.databaseNumber, default: 0] -= 1 }
-        }
-        if after != nil {
-            _ = try newKey.withUnsafeBytes { try transaction.put(index.database, key: $0, value: Self.noBytes) }
-            if !newIsExact { inexactChange[index.databaseNumber, default: 0] += 1 }
-        }
-    }
-
-    private func reindexElements(_ index: IndexState, _ before: RecordView?, _ after: RecordView?) throws {
-        // Equal elements have one entry; the flag says whether its key is exact.
-        var old: [[UInt8]: Bool] = [:]
-        var new: [[UInt8]: Bool] = [:]
-        if let before { try index.forEachElementKey(of: before, using: &oldKey) { old[$0] = $1 } }
-        if let after { try index.forEachElementKey(of: after, using: &newKey) { new[$0] = $1 } }
-        for (key, isExact) in old where new[key] == nil {
-            _ = try key.withUnsafeBytes { try transaction.delete(index.database, key: $0) }
-            if !isExact { inexactChange[index.databaseNumber, default: 0] -= 1 }
-        }
-        for (key, isExact) in new where old[key] == nil {
-            _ = try key.withUnsafeBytes { try transaction.put(index.database, key: $0, value: Self.noBytes) }
-            if !isExact { inexactChange[index.databaseNumber, default: 0] += 1 }
-        }
-    }
-
-    private static var noBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
     // MARK: The end
 
     /// Writes the counts of cut keys and returns the net changes.
     func finish() throws -> [EntityChanges] {
         let net = try changes.finish(in: transaction)
-        for (database, change) in inexactChange where change != 0 {
+        for (database, change) in indexes.inexactChange where change != 0 {
             let count = try engine.main.count(.inexactKeys(of: database), in: transaction)
             let changed = max(0, Int(clamping: count) + change)
             try engine.main.setCount(.inexactKeys(of: database), UInt64(changed), in: transaction)
