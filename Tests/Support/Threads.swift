@@ -35,3 +35,19 @@ package final class Signal: Sendable {
         semaphore.signal()
     }
 }
+
+/// Runs `body` on a thread with as small a stack as any that a program has, and waits for its end.
+package func onSmallStack<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
+    let outcome = Mutex<Swift.Result<Result, any Error>?>(nil)
+    let done = Signal()
+    let thread = Thread {
+        let result = Swift.Result { try body() }
+        outcome.withLock { $0 = result }
+        done.send()
+    }
+    thread.stackSize = 512 << 10
+    thread.start()
+    done.wait()
+    guard let result = outcome.withLock({ $0 }) else { throw CancellationError() }
+    return try result.get()
+}

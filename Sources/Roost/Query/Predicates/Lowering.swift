@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
 /// Turns a predicate's public expression tree into a `Filter`.
 ///
 /// What has no form that can be tested on records, or names no field, becomes an `ObjectTest` that evaluates just that part
 /// on the decoded object.
 enum Lowering {
+    /// The types of expression lowered before: as many as there are spellings of predicates in the program.
+    private static let known = Mutex<Set<ObjectIdentifier>>([])
+
     /// Throws `predicateTooLarge`. It looks at each node once; a predicate that is nested deeply is lowered on a large stack.
     static func filter<T: Entity>(_ predicate: Predicate<T>, _ binding: EntityBinding) throws -> Filter {
         let context = LoweringContext(T.self, binding, predicate.variable)
         func open<E: PredicateExpression<Bool>>(_ expression: E) throws -> Filter {
-            try withUnsafePointer(to: expression) { try Operand($0).condition(context) }
+            try withUnsafePointer(to: expression) { expression in
+                let type = ObjectIdentifier(E.self)
+                if known.withLock({ $0.contains(type) }) { return try Operand(expression).condition(context) }
+                // The runtime finds a node's `Output` by a recursion of its own, with six kilobytes a level, and keeps it.
+                let filter = try LargeStack.run { try Operand(expression).condition(context) }
+                _ = known.withLock { $0.insert(type) }
+                return filter
+            }
         }
         return try open(predicate.expression)
     }
