@@ -79,6 +79,16 @@ struct Constraints {
     var excludeEverything: Bool { list.contains { $0.points?.isEmpty == true } }
 }
 
+extension [Filter] {
+    /// All but those at `positions`, which may be as many.
+    func removing(at positions: [Int]) -> [Filter] {
+        if positions.count == count { return [] }
+        var isRemoved = [Bool](repeating: false, count: count)
+        for position in positions { isRemoved[position] = true }
+        return indices.filter { !isRemoved[$0] }.map { self[$0] }
+    }
+}
+
 extension Filter {
     fileprivate var constrainedPosition: Int? {
         switch self {

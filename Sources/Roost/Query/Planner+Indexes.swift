@@ -44,7 +44,7 @@ extension Planner {
             return draft
         }
         if !hasCutBound && !used.isEmpty {
-            draft.residual = conjuncts.indices.filter { !used.contains($0) }.map { conjuncts[$0] }
+            draft.residual = conjuncts.removing(at: used)
         }
         var all = ranges ?? prefixes.map { KeyRange(prefix: $0.bytes) }
         all.removeAll(where: \.isEmpty)

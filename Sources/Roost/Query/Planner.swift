@@ -173,7 +173,7 @@ struct Planner {
         let isHalfUsed =
             constraint.prefix != nil || (constraint.points != nil && constraint.isRange)
         if isHalfUsed { return conjuncts }
-        return conjuncts.indices.filter { !constraint.sources.contains($0) }.map { conjuncts[$0] }
+        return conjuncts.removing(at: constraint.sources)
     }
 
     /// How many entries the ranges hold, counted as far as the answer can matter.
