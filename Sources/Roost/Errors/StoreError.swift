@@ -71,8 +71,6 @@ public struct StoreError: Error, Sendable {
         public static let transactionTooLarge = Code(rawValue: "transactionTooLarge")
         /// A write inside a write, on one thread.
         public static let nestedWrite = Code(rawValue: "nestedWrite")
-        /// An object needs more bytes than a record may have (about 2 GiB), or a list or text of it does.
-        public static let valueTooLarge = Code(rawValue: "valueTooLarge")
         /// An option of `Store.Options` has a value that cannot be.
         public static let invalidOptions = Code(rawValue: "invalidOptions")
         /// The commit itself failed; nothing of the transaction happened.
