@@ -22,8 +22,8 @@ final class PresenceLock: Sendable {
 
     /// Others' openings take milliseconds each; 600 tries of 5 ms are 3 seconds.
     private static let tries = 600
-    /// Who makes the lock file holds the lock exclusively: that it is missing under a shared lock can only be seen again and
-    /// again while somebody else, who looks for it likewise, is about to make it.
+    /// Who makes the lock file holds the lock exclusively: that it is missing, or that nobody uses it, under a shared lock can
+    /// only be seen again and again while somebody else, who looks for it likewise, is about to make it, or is closing.
     private static let triesWhileMissing = 60
     private static let pause = 5_000
 
@@ -49,7 +49,7 @@ final class PresenceLock: Sendable {
             // Taken exclusively first: a shared lock that is to become an exclusive one is lost where it cannot.
             let isAlone = flock(descriptor, LOCK_EX | LOCK_NB) == 0
             if isAlone || flock(descriptor, LOCK_SH | LOCK_NB) == 0, try isSameFile(descriptor, path) {
-                if isAlone || FileManager.default.fileExists(atPath: lockFile(in: directory)) {
+                if isAlone || isInUse(lockFile(in: directory)) {
                     let result = try body()
                     if isAlone { while flock(descriptor, LOCK_SH) != 0, errno == EINTR {} }
                     return (lock, result)
@@ -62,6 +62,20 @@ final class PresenceLock: Sendable {
             usleep(UInt32.random(in: UInt32(pause / 2)...UInt32(pause)))
         }
         throw .inUse
+    }
+
+    /// Whether a process holds LMDB's lock on the lock file. When others have the environment open and nobody does, theirs was
+    /// removed and this is another one. This process has it closed, so that it loses no lock by closing the file (hazard 2).
+    private static func isInUse(_ lockFile: String) -> Bool {
+        let descriptor = Descriptors.open(lockFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        // Where it cannot be read LMDB says why.
+        guard descriptor >= 0 else { return errno != ENOENT }
+        defer { close(descriptor) }
+        var request = Foundation.flock()
+        request.l_type = Int16(F_WRLCK)
+        request.l_whence = Int16(SEEK_SET)
+        guard fcntl(descriptor, F_GETLK, &request) == 0 else { return true }
+        return request.l_type != Int16(F_UNLCK)
     }
 
     /// A link would have somebody else's file written; a second name would be another store's lock.

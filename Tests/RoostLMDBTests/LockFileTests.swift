@@ -50,12 +50,14 @@ import Testing
         }
     }
 
-    @Test func aLockFileThatIsRemovedUnderALiveProcessIsNotMadeAnew() throws {
+    @Test(arguments: [false, true])
+    func aLockFileThatIsRemovedUnderALiveProcessIsNotMadeAnew(bySomebodyElse isReplaced: Bool) throws {
         try withTemporaryFolder { folder in
             try Environment.with(folder) { _ = try $0.databases("1") }
             let other = try HelperProcess(["read", folder])
             #expect(other.line() == "ready")
             try FileManager.default.removeItem(atPath: folder + "/lock.mdb")
+            if isReplaced { try Data().write(to: URL(fileURLWithPath: folder + "/lock.mdb")) }
             for isReadOnly in [false, true] {
                 let error = failure(of: {
                     try Environment.open(folder, options: .init(durability: .unsafe, isReadOnly: isReadOnly))
@@ -65,7 +67,7 @@ import Testing
                     continue
                 }
             }
-            #expect(!FileManager.default.fileExists(atPath: folder + "/lock.mdb"))
+            #expect(FileManager.default.fileExists(atPath: folder + "/lock.mdb") == isReplaced)
             other.send("go on")
             other.finish()
             // Nobody uses the old one any more.
