@@ -189,6 +189,8 @@ extension Environment {
             var descriptor: mdb_filehandle_t = -1
             try check(mdb_env_get_fd(handle, &descriptor), "mdb_env_get_fd")
             guard descriptor > STDERR_FILENO else { throw failure(EBADF, "mdb_env_open") }
+            // LMDB leaves this one open in the programs that the process starts.
+            guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw failure(errno, "fcntl") }
         } catch {
             mdb_env_close(handle)
             throw error

@@ -125,4 +125,23 @@ import Testing
             }
         }
     }
+
+    #if os(Linux)
+        @Test func programsThatAreStartedInheritNoFileOfTheStore() throws {
+            try withTemporaryFolder { folder in
+                try Environment.with(folder) { _ in
+                    var found = 0
+                    for number in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+                        let link = "/proc/self/fd/\(number)"
+                        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
+                            target.hasPrefix(folder), let descriptor = Int32(number)
+                        else { continue }
+                        found += 1
+                        #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0, "\(target)")
+                    }
+                    #expect(found >= 3)
+                }
+            }
+        }
+    #endif
 }
