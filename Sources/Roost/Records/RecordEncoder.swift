@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RoostLMDB
+
 /// Writes the fields of an object into a record, in their order: what ``Entity/encode(to:)`` is given.
 public struct RecordEncoder: ~Copyable {
     @usableFromInline var base: UnsafeMutableRawPointer
@@ -12,7 +14,7 @@ public struct RecordEncoder: ~Copyable {
     @usableFromInline var firstTooLarge: (position: Int, size: Int)?
     /// Bytes that a record may have: LMDB writes a value in one piece, which the system cuts at 2 GiB less a page.
     let limit: Int
-    static let maximumSize = Int(Int32.max) - 0x1_0000
+    static let maximumSize = Transaction.longestValue
 
     /// With another limit for tests.
     init(limit: Int = maximumSize) {

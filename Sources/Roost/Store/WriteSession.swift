@@ -34,13 +34,6 @@ final class WriteSession {
     func put(
         _ state: EntityState, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, existing: Existing
     ) throws {
-        guard record.count <= Transaction.longestValue else {
-            throw StoreError(
-                .valueTooLarge,
-                "\(state.name) \(state.describeID(key)) needs \(record.count) bytes: an object takes at most "
-                    + "\(Transaction.longestValue).",
-                entity: state.name, id: state.describeID(key))
-        }
         do {
             if existing == .refuse {
                 guard try transaction.put(state.records, key: key, value: record, overwrite: false) else {

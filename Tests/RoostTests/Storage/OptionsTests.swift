@@ -41,23 +41,4 @@ struct OptionsTests {
         #expect(error.localizedDescription == StoreError.nestedWrite.message)
         #expect((RecordFailure.truncated as any Error).localizedDescription.contains("shorter"))
     }
-
-    /// LMDB's own answer to a value of 2 GiB is "I/O error".
-    @Test func objectBeyondTheLongestValueIsRefusedByName() throws {
-        let place = TemporaryPlace()
-        let store = try Store.open(at: place.url, options: .init(durability: .unsafe), entities: Town.self)
-        let state = try store.binding(of: Town.self).state
-        let error = #expect(throws: StoreError.self) {
-            try store.write { tx in
-                try 7.withKey { key in
-                    // Nothing of it is read.
-                    let record = UnsafeRawBufferPointer(start: key.baseAddress, count: Transaction.longestValue + 1)
-                    try tx.session.put(state, key: key, record: record, existing: .replace)
-                }
-            }
-        }
-        #expect(error?.code == .valueTooLarge)
-        #expect(error?.message.contains("\(Transaction.longestValue)") == true)
-        #expect(error?.place.id == "7")
-    }
 }

@@ -104,6 +104,11 @@ import Testing
         try verifyTooLarge(Bag(id: 1, maybe: Array(repeating: long, count: 32)), field: "maybe", limit: limit)
     }
 
+    /// LMDB's own answer to a value of 2 GiB is "I/O error".
+    @Test func twoGiBOfDataThrow() throws {
+        try verifyTooLarge(Bag(id: 1, data: Data(count: 1 << 31)), field: "data", limit: RecordEncoder.maximumSize)
+    }
+
     /// The largest record that there can be, written and read.
     @Test func theLargestRecordIsStored() throws {
         for _ in 0..<repetitions(0, thorough: 1) {
