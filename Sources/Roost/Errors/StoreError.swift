@@ -55,6 +55,8 @@ public struct StoreError: Error, Sendable {
         public static let idChanged = Code(rawValue: "idChanged")
         /// The ID needs more bytes than a key may have.
         public static let idTooLong = Code(rawValue: "idTooLong")
+        /// An object needs more bytes than a record may have: 2 GiB less 64 KiB.
+        public static let valueTooLarge = Code(rawValue: "valueTooLarge")
         /// No ID is left to hand out.
         public static let idsExhausted = Code(rawValue: "idsExhausted")
         /// A predicate failed on an object: an overflow, a division by zero, a forced unwrap of nil.
