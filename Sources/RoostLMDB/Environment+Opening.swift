@@ -22,6 +22,13 @@ private final class Registry: @unchecked Sendable {
         set { condition.withLock { environments[identity] = newValue } }
     }
 
+    /// Waits until `environment` is closed, or has a user again who is not about to close it.
+    func waitForClosing(_ environment: Environment) {
+        condition.withLock {
+            while environments[environment.identity] === environment, environment.isClosing { condition.wait() }
+        }
+    }
+
     /// Runs `body` while nobody else opens or closes in `directory`. Nil, at once, when somebody does and `mayWait` is
     /// false.
     func alone<Result>(in directory: FileIdentity, mayWait: Bool, _ body: () throws -> Result) rethrows -> Result? {
@@ -90,22 +97,38 @@ extension Environment {
         }
         guard let place = try FileIdentity.of(directory) else { throw OpenError.system(ENOENT, path: directory) }
         // Who is inside a transaction must not wait for somebody who may be waiting for its end.
-        let opened = try Registry.shared.alone(in: place, mayWait: !ThreadContext.isBusy(in: place)) {
-            let environment = try shared(directory, place, options, inspect)
-            do {
-                return try prepare(environment)
-            } catch {
-                release(environment)
-                throw error
+        let mayWait = !ThreadContext.isBusy(in: place)
+        while true {
+            let opened = try Registry.shared.alone(in: place, mayWait: mayWait) { () throws -> Attempt<Prepared> in
+                let environment: Environment
+                switch try shared(directory, place, options, inspect) {
+                case .opened(let shared): environment = shared
+                case .closing(let closing): return .closing(closing)
+                }
+                do {
+                    return .opened(try prepare(environment))
+                } catch {
+                    release(environment)
+                    throw error
+                }
+            }
+            switch opened {
+            case .opened(let prepared): return prepared
+            case .closing(let environment) where mayWait: Registry.shared.waitForClosing(environment)
+            case .closing, nil: throw OpenError.busy
             }
         }
-        guard let opened else { throw OpenError.busy }
-        return opened
+    }
+
+    private enum Attempt<Opened> {
+        case opened(Opened)
+        /// Open with other options, by users who are all about to close it.
+        case closing(Environment)
     }
 
     private static func shared(
         _ directory: String, _ place: FileIdentity, _ options: Options, _ inspect: () throws -> Void
-    ) throws -> Environment {
+    ) throws -> Attempt<Environment> {
         let file = dataFile(in: directory)
         let identity = try FileIdentity.of(file)
         // A link's lock file is not the one beside the file it leads to, or would lead to.
@@ -113,25 +136,30 @@ extension Environment {
         if let identity {
             guard identity.links == 1 else { throw OpenError.linked }
             if let open = Registry.shared[identity] {
-                guard open.options == options else { throw OpenError.optionsDiffer }
+                if open.options != options {
+                    if open.isClosing { return .closing(open) }
+                    throw OpenError.optionsDiffer
+                }
                 open.retainUser()
-                return open
+                return .opened(open)
             }
             try inspect()
         }
         let environment = try make(directory: directory, place: place, options: options)
         Registry.shared[environment.identity] = environment
-        return environment
+        return .opened(environment)
     }
 
     /// Gives up one use of the environment; the last one waits for the live transactions and closes the file. Must not be
-    /// called inside a transaction of it: see `isBusyOnThisThread`.
-    package static func close(_ environment: Environment) {
-        _ = Registry.shared.alone(in: environment.place, mayWait: true) { release(environment) }
+    /// called inside a transaction of it: see `isBusyOnThisThread`. `isAnnounced`: whether `announceClose` was called.
+    package static func close(_ environment: Environment, isAnnounced: Bool = false) {
+        _ = Registry.shared.alone(in: environment.place, mayWait: true) {
+            release(environment, isAnnounced: isAnnounced)
+        }
     }
 
-    private static func release(_ environment: Environment) {
-        guard environment.releaseUser() else { return }
+    private static func release(_ environment: Environment, isAnnounced: Bool = false) {
+        guard environment.releaseUser(isAnnounced: isAnnounced) else { return }
         environment.shutDown()
         Registry.shared[environment.identity] = nil
     }

@@ -53,6 +53,8 @@ package final class Environment: @unchecked Sendable {
 
     private struct Lifecycle {
         var users = 1
+        /// The users who have announced that they will close it.
+        var leaving = 0
         var closed = false
         var resident: (any AnyObject & Sendable)?
         /// Held until LMDB has closed its files.
@@ -342,10 +344,18 @@ package final class Environment: @unchecked Sendable {
 
     func retainUser() { lifecycle.withLock { $0.users += 1 } }
 
+    /// Says that one of the users will call `close`, perhaps later and on another thread: who opens the file with other
+    /// options meanwhile waits for it. Returns at once.
+    package func announceClose() { lifecycle.withLock { $0.leaving += 1 } }
+
+    /// Whether all its users have announced that they will close it.
+    var isClosing: Bool { lifecycle.withLock { $0.leaving >= $0.users } }
+
     /// Drops one user; true for the last, which must then call `shutDown`.
-    func releaseUser() -> Bool {
+    func releaseUser(isAnnounced: Bool) -> Bool {
         lifecycle.withLock { state in
             state.users -= 1
+            if isAnnounced { state.leaving -= 1 }
             if state.users > 0 { return false }
             state.closed = true
             return true

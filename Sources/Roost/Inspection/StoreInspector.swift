@@ -23,7 +23,10 @@ package final class StoreInspector: Sendable {
         self.path = path
     }
 
-    deinit { engine.release() }
+    deinit {
+        engine.announceRelease()
+        engine.release()
+    }
 
     // MARK: Before LMDB
 

@@ -64,8 +64,11 @@ final class Engine: Sendable {
                 lastCommit: { try environment.readAside { (try main.sequence(in: $0).sequence, $0.snapshotID) } }))
     }
 
-    /// Gives up one use; the last one closes the file.
-    func release() { Environment.close(environment) }
+    /// Says that `release` will be called: who opens the file with other options waits for it.
+    func announceRelease() { environment.announceClose() }
+
+    /// Gives up one use, which was announced; the last one closes the file.
+    func release() { Environment.close(environment, isAnnounced: true) }
 
     /// The last committed sequence, in a snapshot.
     func sequence(in transaction: Transaction) throws -> UInt64 {

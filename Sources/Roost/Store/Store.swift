@@ -127,11 +127,13 @@ public final class Store: Sendable {
             return observations
         }
         guard let observations else { return }
-        for observation in observations { observation.close() }
         let engine = engine
+        engine.announceRelease()
+        for observation in observations { observation.close() }
         if inBackground {
-            // The last reference may go away anywhere, also inside a transaction, which must not wait for itself.
-            DispatchQueue.global().async { engine.release() }
+            // The last reference may go away anywhere, also inside a transaction, which must not wait for itself. On a
+            // thread of its own: those of the global queue may all be waiting to open the file.
+            Thread.detachNewThread { engine.release() }
         } else {
             engine.release()
         }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+@testable import Roost
+import RoostTestSupport
+import Testing
+
+@Suite struct ReopeningTests {
+    private func options(_ round: Int) -> Store.Options {
+        Store.Options(durability: .unsafe, readerLimit: 2 + round % 7)
+    }
+
+    @Test func aReleasedStoreOpensAtOnceWithOtherOptions() throws {
+        try withTemporaryFolder { folder in
+            for round in 0..<repetitions(200, thorough: 2_000) {
+                _ = try Store.open(folder + "/S.roost", options: options(round), Storage.Note.self)
+            }
+        }
+    }
+
+    @Test func aStoreThatIsBeingClosedIsWaitedFor() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/S.roost"
+            let (engine, _) = try Engine.open(path: path, options: options(0), schemas: [])
+            let (reading, closing) = (Signal(), Signal())
+            try onThreads(3) { thread in
+                switch thread {
+                case 0:
+                    try engine.environment.read { _ in
+                        reading.send()
+                        closing.wait()
+                        // It cannot wait for its own end.
+                        #expect(code(failure(of: { try Store.open(path, options: options(1)) })) == .storeBusy)
+                    }
+                case 1:
+                    reading.wait()
+                    // What `close` does, in two steps.
+                    engine.announceRelease()
+                    closing.send()
+                    engine.release()
+                default:
+                    closing.wait()
+                    let second = try Store.open(path, options: options(1), Storage.Note.self)
+                    try second.close()
+                }
+            }
+        }
+    }
+
+    @Test func aStoreInUseRefusesOtherOptionsAtOnce() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/S.roost"
+            let store = try Store.open(path, options: options(0), Storage.Note.self)
+            for _ in 0..<20 {
+                // Another value of the same file that goes away changes nothing for the one that is kept.
+                _ = try Store.open(path, options: options(0), Storage.Note.self)
+                #expect(code(failure(of: { try Store.open(path, options: options(1)) })) == .alreadyOpen)
+            }
+            try store.close()
+        }
+    }
+}
