@@ -204,6 +204,7 @@ extension Environment {
         guard let handle = created else { throw failure(MDB_PANIC, "mdb_env_create") }
         do throws(LMDBError) {
             try check(mdb_env_set_maxdbs(handle, UInt32(options.databaseLimit)), "mdb_env_set_maxdbs")
+            try check(mdb_env_set_maxreaders(handle, UInt32(options.slotLimit)), "mdb_env_set_maxreaders")
             try check(mdb_env_set_mapsize(handle, mapSize), "mdb_env_set_mapsize")
             var flags = MDB_NOTLS
             if options.isReadOnly { flags |= MDB_RDONLY }

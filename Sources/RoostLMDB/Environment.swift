@@ -30,16 +30,20 @@ package final class Environment: @unchecked Sendable {
         /// How many read transactions may be live at once in this process.
         package var readerLimit: Int
         package var databaseLimit: Int
+        /// Reader slots, over all processes, that are asked for. The first process to open the file sets them: the others
+        /// take the lock file as it is, and it never becomes smaller.
+        package var slotLimit: Int
 
         package init(
             mapSize: Int? = nil, durability: Durability = .full, isReadOnly: Bool = false, readerLimit: Int = 32,
-            databaseLimit: Int = 4_096
+            databaseLimit: Int = 4_096, slotLimit: Int = 1_022
         ) {
             self.mapSize = mapSize
             self.durability = durability
             self.isReadOnly = isReadOnly
             self.readerLimit = readerLimit
             self.databaseLimit = databaseLimit
+            self.slotLimit = slotLimit
         }
     }
 
@@ -155,8 +159,7 @@ package final class Environment: @unchecked Sendable {
 
     /// Runs `body` in a read transaction of its own that is committed, so that the databases it opens stay open.
     package func readToOpen<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-        var began: OpaquePointer?
-        let code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &began)
+        let (code, began) = RoostLMDB.beginRead(handle) { true }
         guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
         let result: Result
         do {

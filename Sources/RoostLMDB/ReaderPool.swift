@@ -2,6 +2,7 @@
 
 internal import CRoostLMDB
 import Dispatch
+import Foundation
 import Synchronization
 
 /// One pooled read transaction. Between uses it is reset: it pins nothing and keeps its slot in the lock file.
@@ -111,15 +112,32 @@ final class ReaderPool: Sendable {
         }
     }
 
+    /// No more idle readers are kept than are live, or than this: a process that was busy once gives its slots back as its
+    /// reads end, and one that stays busy does not make readers anew.
+    private static let idleReaders = 4
+
     func release(_ slot: ReaderSlot) {
         mdb_txn_reset(slot.transaction.handle)
-        let wake = state.withLock { state -> DispatchSemaphore? in
+        let (surplus, wake) = state.withLock { state -> (Int, DispatchSemaphore?) in
             slot.beganAt.store(0, ordering: .relaxed)
             state.totals.add(slot.transaction.counters)
             state.idle.append(.passUnretained(slot))
-            return next(&state)
+            let live = state.made - state.idle.count
+            return (state.idle.count - max(Self.idleReaders, live), next(&state))
         }
         wake?.signal()
+        if surplus > 0 { shrink(by: surplus) }
+    }
+
+    /// Ends the idle readers that were not used for the longest.
+    @inline(never)
+    private func shrink(by surplus: Int) {
+        for _ in 0..<surplus {
+            let slot = state.withLock { state in
+                state.closed || state.idle.count <= Self.idleReaders ? nil : state.idle.removeFirst()
+            }
+            if let slot { discard(slot.takeUnretainedValue()) }
+        }
     }
 
     /// Refuses new readers, waits for the live ones and ends them all.
@@ -168,16 +186,10 @@ final class ReaderPool: Sendable {
         return slot
     }
 
-    /// Begins one more transaction. When the lock file has no slot left, the dead readers' slots are cleared; if that
-    /// does not help, the pool goes on with the readers it has, or throws when it has none.
+    /// Begins one more transaction. When the lock file has no slot left, the pool goes on with the readers that it has;
+    /// when it has none, it waits for a slot of another process.
     private func make() throws(LMDBError) -> ReaderSlot? {
-        var handle: OpaquePointer?
-        var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle)
-        if code == MDB_READERS_FULL {
-            var dead: Int32 = 0
-            mdb_reader_check(environment, &dead)
-            code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle)
-        }
+        let (code, handle) = beginRead(environment) { state.withLock { !$0.closed && $0.made == 1 } }
         if code == MDB_SUCCESS, let handle {
             let slot = ReaderSlot(handle, self)
             state.withLock { $0.slots.append(slot) }
@@ -237,5 +249,25 @@ final class ReaderPool: Sendable {
     private func next(_ state: inout State) -> DispatchSemaphore? {
         if state.closed { return state.made == state.idle.count ? state.drained : nil }
         return state.waiters.isEmpty ? nil : state.waiters.removeFirst()
+    }
+}
+
+/// Begins a read transaction with a slot of its own. While all slots of the lock file are taken it frees those of dead
+/// processes and tries again, for at most five seconds and as long as `mayWait` says so.
+func beginRead(_ environment: OpaquePointer, mayWait: () -> Bool) -> (code: Int32, handle: OpaquePointer?) {
+    let deadline = monotonicMilliseconds() + 5_000
+    var pause: UInt32 = 1_000
+    while true {
+        var handle: OpaquePointer?
+        var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle)
+        if code == MDB_READERS_FULL {
+            var dead: Int32 = 0
+            mdb_reader_check(environment, &dead)
+            if dead > 0 { code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &handle) }
+        }
+        guard code == MDB_READERS_FULL, mayWait(), monotonicMilliseconds() < deadline else { return (code, handle) }
+        // No process can tell another that it has given a slot back.
+        usleep(pause)
+        pause = min(pause * 2, 32_000)
     }
 }

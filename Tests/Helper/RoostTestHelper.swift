@@ -29,6 +29,9 @@ struct RoostTestHelper {
 enum Role: String {
     /// Holds a snapshot of an environment until it reads a line.
     case read
+    /// Holds as many snapshots at once as its third argument says until it reads a line, ends them, prints `idle` and
+    /// stays until it reads another.
+    case readers
     /// Opens an environment and prints the size of its map.
     case map
     /// Opens a store, prints the number of notes.
@@ -47,6 +50,33 @@ enum Role: String {
         case .read:
             try Environment.open(path) { environment in
                 try environment.read { _ in pause() }
+            }
+        case .readers:
+            let count = CommandLine.arguments.count > 3 ? Int(CommandLine.arguments[3]) ?? 1 : 1
+            try Environment.open(path) { environment in
+                let (begun, end, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
+                for _ in 0..<count {
+                    ended.enter()
+                    Thread.detachNewThread {
+                        do {
+                            try environment.read { _ in
+                                begun.signal()
+                                end.wait()
+                            }
+                        } catch {
+                            print("error \(error)")
+                            fflush(nil)
+                        }
+                        ended.leave()
+                    }
+                }
+                for _ in 0..<count { begun.wait() }
+                pause()
+                for _ in 0..<count { end.signal() }
+                ended.wait()
+                print("idle")
+                fflush(nil)
+                _ = readLine()
             }
         case .map:
             try Environment.open(path) { environment in

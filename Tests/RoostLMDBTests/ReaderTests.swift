@@ -16,7 +16,7 @@ import Testing
                 #expect(environment.oldestReaderLag == nil)
                 let began = Signal()
                 let written = Signal()
-                try onThreads(2) { thread in
+                try onThreads(2) { (thread) throws in
                     if thread == 0 {
                         let lease = try environment.beginRead(origin: ReaderOrigin(file: "somewhere", line: 42))
                         let snapshot = lease.transaction.snapshotID
@@ -175,10 +175,10 @@ import Testing
         }
     }
 
-    // Hazard 11: the lock file has 126 places; who asks for more waits for one of his own.
+    // Hazard 11: the lock file has so many places; who asks for more waits for one of his own.
     @Test func moreReadersThanTheLockFileHasPlacesWait() throws {
         try withTemporaryFolder { folder in
-            let options = Environment.Options(durability: .unsafe, readerLimit: 200)
+            let options = Environment.Options(durability: .unsafe, readerLimit: 200, slotLimit: 126)
             try Environment.with(folder, options: options) { environment in
                 let database = try environment.databases("1")[0]
                 try environment.put(database, "a", "1")
@@ -197,6 +197,62 @@ import Testing
                         for _ in 0..<20 { #expect(try environment.get(database, "a") == "1") }
                     }
                 }
+            }
+        }
+    }
+
+    // Hazard 11
+    @Test func aProcessThatWasBusyOnceGivesItsSlotsBack() throws {
+        try withTemporaryFolder { folder in
+            try Environment.with(folder, options: Environment.Options(durability: .unsafe)) { environment in
+                _ = try environment.databases("1")
+                let busy = try HelperProcess(["readers", folder, "30"])
+                #expect(busy.line() == "ready")
+                #expect(environment.otherReaders?.slots == 30)
+                busy.send("end")
+                #expect(busy.line() == "idle")
+                #expect(try #require(environment.otherReaders).slots <= 4)
+                busy.finish()
+            }
+        }
+    }
+
+    @Test func readersThatAreInUseAreNotMadeAnewEachTime() throws {
+        try withTemporaryFolder { folder in
+            try Environment.with(folder) { environment in
+                _ = try environment.databases("1")
+                let handles = try (0..<20).map { _ in try environment.read { ObjectIdentifier($0) } }
+                #expect(Set(handles).count == 1)
+            }
+        }
+    }
+
+    // Hazard 11
+    @Test(arguments: [false, true]) func slotsThatOtherProcessesHoldAreWaitedFor(isOpen: Bool) throws {
+        try withTemporaryFolder { folder in
+            let options = Environment.Options(durability: .unsafe, slotLimit: 8)
+            try Environment.with(folder, options: options) { environment in
+                let database = try environment.databases("1")[0]
+                try environment.put(database, "a", "1")
+                #expect(environment.readerSlots?.limit == 8)
+                let holder = try HelperProcess(["readers", folder, "8"])
+                #expect(holder.line() == "ready")
+                let waiting = Signal()
+                try onThreads(2) { (thread) throws in
+                    if thread == 0 {
+                        waiting.send()
+                        if isOpen {
+                            #expect(try environment.get(database, "a") == "1")
+                        } else {
+                            #expect(try environment.readToOpen { try $0.get(database, "a") } == "1")
+                        }
+                    } else {
+                        waiting.wait()
+                        holder.send("end")
+                        #expect(holder.line() == "idle")
+                    }
+                }
+                holder.finish()
             }
         }
     }
