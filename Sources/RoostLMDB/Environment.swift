@@ -72,6 +72,8 @@ package final class Environment: @unchecked Sendable {
     let place: FileIdentity
     let handle: OpaquePointer
     private let pool: ReaderPool
+    /// One reader outside the pool's limit, made when it is first used.
+    private let reserve: ReaderPool
     private let lifecycle = Mutex(Lifecycle())
     /// Held while a write transaction runs, so that `close` can wait for it.
     private let writing = NSLock()
@@ -88,6 +90,7 @@ package final class Environment: @unchecked Sendable {
         self.identity = identity
         self.handle = handle
         pool = ReaderPool(environment: handle, limit: options.readerLimit)
+        reserve = ReaderPool(environment: handle, limit: 1)
     }
 
     // MARK: Transactions
@@ -119,10 +122,13 @@ package final class Environment: @unchecked Sendable {
     /// Begins a read. Inside a transaction of this environment on the same thread it joins the innermost one: in a write it
     /// sees what the write has changed. Waits while all readers are in use, but not for the writer.
     package func beginRead(origin: ReaderOrigin? = nil) throws(UseError) -> ReadLease {
-        let current = ThreadContext.current
-        if current != nil, let outer = ThreadContext.innermost(of: self) {
+        if ThreadContext.current != nil, let outer = ThreadContext.innermost(of: self) {
             return ReadLease(outer.pointee.transaction, nil)
         }
+        return try beginRead(from: pool, origin: origin)
+    }
+
+    private func beginRead(from pool: ReaderPool, origin: ReaderOrigin?) throws(UseError) -> ReadLease {
         let acquired: ReaderSlot?
         do {
             acquired = try pool.acquire(origin: origin)
@@ -130,7 +136,7 @@ package final class Environment: @unchecked Sendable {
             throw .lmdb(error)
         }
         guard let slot = acquired else { throw .closed }
-        slot.frame.pointee.outer = current
+        slot.frame.pointee.outer = ThreadContext.current
         slot.frame.pointee.environment = self
         ThreadContext.current = slot.frame
         return ReadLease(slot.transaction, slot)
@@ -144,16 +150,13 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` on a snapshot beside the pool's: it waits for no reader, is counted nowhere, and is no part of a transaction
-    /// of the thread's. For short reads of Roost's own, since the file stays open meanwhile whoever wants to close it.
+    /// Runs `body` on a snapshot of a reader that is kept for this alone: it never waits for those who `read`, is counted
+    /// nowhere, and is no part of a transaction of the thread's. One call runs at a time, others wait for it: for short
+    /// reads of Roost's own.
     package func readAside<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-        try lifecycle.withLock { state in
-            if state.closed { throw UseError.closed }
-            var began: OpaquePointer?
-            let code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &began)
-            guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
-            defer { mdb_txn_abort(txn) }
-            return try body(Transaction(handle: txn, isWrite: false))
+        try withExtendedLifetime(self) {
+            let lease = try beginRead(from: reserve, origin: nil)
+            return try withExtendedLifetime(lease) { lease in try body(lease.transaction) }
         }
     }
 
@@ -368,6 +371,7 @@ package final class Environment: @unchecked Sendable {
     /// Waits for the live transactions, then closes the file.
     func shutDown() {
         pool.close()
+        reserve.close()
         writing.withLock {
             // What the weaker durabilities left to the system is written out when the store is closed in good order.
             if options.durability != .full && !options.isReadOnly { mdb_env_sync(handle, 1) }

@@ -189,7 +189,9 @@ final class ReaderPool: Sendable {
     /// Begins one more transaction. When the lock file has no slot left, the pool goes on with the readers that it has;
     /// when it has none, it waits for a slot of another process.
     private func make() throws(LMDBError) -> ReaderSlot? {
-        let (code, handle) = beginRead(environment) { state.withLock { !$0.closed && $0.made == 1 } }
+        let (code, handle) = beginRead(environment) {
+            !Cancellation.isRequested && state.withLock { !$0.closed && $0.made == 1 }
+        }
         if code == MDB_SUCCESS, let handle {
             let slot = ReaderSlot(handle, self)
             state.withLock { $0.slots.append(slot) }
@@ -211,7 +213,9 @@ final class ReaderPool: Sendable {
             next(&state)?.signal()
             return (false, nil)
         }
-        guard goesOn else { throw failure(code, "mdb_txn_begin") }
+        guard goesOn else {
+            throw code == MDB_READERS_FULL && Cancellation.isRequested ? .cancelled : failure(code, "mdb_txn_begin")
+        }
         if let wait { try self.wait(for: wait) }
         return nil
     }

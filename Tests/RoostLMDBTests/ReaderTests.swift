@@ -201,6 +201,35 @@ import Testing
         }
     }
 
+    @Test func aReadAsideReadsWhileAllOthersAreInUse() throws {
+        try withTemporaryFolder { folder in
+            let options = Environment.Options(durability: .unsafe, readerLimit: 1)
+            try Environment.with(folder, options: options) { environment in
+                let database = try environment.databases("1")[0]
+                let (reading, read) = (Signal(), Signal())
+                try onThreads(4) { (thread) throws in
+                    if thread == 0 {
+                        try environment.read { transaction in
+                            reading.send()
+                            read.wait()
+                            // It is no part of the read that it is inside of.
+                            let aside = try environment.readAside { $0.snapshotID }
+                            #expect(aside > transaction.snapshotID)
+                        }
+                    } else {
+                        reading.wait()
+                        for number in 0..<20 {
+                            try environment.put(database, "a\(thread)", "\(number)")
+                            let found = try environment.readAside { try $0.get(database, "a\(thread)") }
+                            #expect(found == "\(number)")
+                        }
+                        if thread == 1 { read.send() }
+                    }
+                }
+            }
+        }
+    }
+
     // Hazard 11
     @Test func aProcessThatWasBusyOnceGivesItsSlotsBack() throws {
         try withTemporaryFolder { folder in

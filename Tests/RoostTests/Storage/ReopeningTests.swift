@@ -23,7 +23,7 @@ import Testing
             let path = folder + "/S.roost"
             let (engine, _) = try Engine.open(path: path, options: options(0), schemas: [])
             let (reading, closing) = (Signal(), Signal())
-            try onThreads(3) { thread in
+            try onThreads(3) { (thread) throws in
                 switch thread {
                 case 0:
                     try engine.environment.read { _ in
