@@ -74,9 +74,14 @@ package final class Environment: @unchecked Sendable {
     private let pool: ReaderPool
     /// One reader outside the pool's limit, made when it is first used.
     private let reserve: ReaderPool
+    var pools: [ReaderPool] { [pool, reserve] }
     private let lifecycle = Mutex(Lifecycle())
     /// Held while a write transaction runs, so that `close` can wait for it.
-    private let writing = NSLock()
+    let writing = NSLock()
+    /// Held while the map is made anew; see `adoptMapSize`.
+    let resizing = NSLock()
+    /// Held while a transaction lives that no pool knows of.
+    let opening = NSLock()
     /// Write transactions since dead readers were last looked for; guarded by `writing`.
     private var writesSinceReaderCheck = 0
     private static let writesPerReaderCheck = 256
@@ -131,7 +136,7 @@ package final class Environment: @unchecked Sendable {
     private func beginRead(from pool: ReaderPool, origin: ReaderOrigin?) throws(UseError) -> ReadLease {
         let acquired: ReaderSlot?
         do {
-            acquired = try pool.acquire(origin: origin)
+            acquired = try adoptingMapSize { () throws(LMDBError) in try pool.acquire(origin: origin) }
         } catch {
             throw .lmdb(error)
         }
@@ -140,6 +145,26 @@ package final class Environment: @unchecked Sendable {
         slot.frame.pointee.environment = self
         ThreadContext.current = slot.frame
         return ReadLease(slot.transaction, slot)
+    }
+
+    /// Runs `begin`, and again after the map was made as large as the file when that was why it failed. A peer may grow the
+    /// file again meanwhile, but not for ever.
+    @inline(__always)
+    private func adoptingMapSize<Result>(_ begin: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
+        do {
+            return try begin()
+        } catch {
+            guard error.isMapResized else { throw error }
+        }
+        for _ in 0..<8 {
+            try adoptMapSize()
+            do {
+                return try begin()
+            } catch {
+                guard error.isMapResized else { throw error }
+            }
+        }
+        return try begin()
     }
 
     /// Runs `body` on a snapshot. Throws `UseError` for what this module finds wrong, and whatever `body` throws as it is.
@@ -162,8 +187,19 @@ package final class Environment: @unchecked Sendable {
 
     /// Runs `body` in a read transaction of its own that is committed, so that the databases it opens stay open.
     package func readToOpen<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-        let (code, began) = RoostLMDB.beginRead(handle) { true }
-        guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
+        let txn: OpaquePointer
+        do {
+            txn = try adoptingMapSize { () throws(LMDBError) in
+                opening.lock()
+                let (code, began) = RoostLMDB.beginRead(handle) { true }
+                if code == MDB_SUCCESS, let began { return began }
+                opening.unlock()
+                throw failure(code, "mdb_txn_begin")
+            }
+        } catch {
+            throw UseError.lmdb(error)
+        }
+        defer { opening.unlock() }
         let result: Result
         do {
             result = try body(Transaction(handle: txn, isWrite: false))
@@ -180,18 +216,13 @@ package final class Environment: @unchecked Sendable {
     /// `body`, and any write that failed inside it, aborts: nothing happened.
     package func write<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
         if ThreadContext.isWriting(self) { throw UseError.nestedWrite }
-        writing.lock()
-        defer { writing.unlock() }
-        if lifecycle.withLock({ $0.closed }) { throw UseError.closed }
-        writesSinceReaderCheck += 1
-        if writesSinceReaderCheck >= Self.writesPerReaderCheck {
-            // Hazard 9: what a dead process read would keep its pages from being used again.
-            writesSinceReaderCheck = 0
-            clearDeadReaders()
+        let txn: OpaquePointer
+        do {
+            txn = try adoptingMapSize { () throws(LMDBError) in try beginWrite() }
+        } catch {
+            throw error.isClosed ? UseError.closed : UseError.lmdb(error)
         }
-        var began: OpaquePointer?
-        var code = mdb_txn_begin(handle, nil, 0, &began)
-        guard code == MDB_SUCCESS, let txn = began else { throw UseError.lmdb(failure(code, "mdb_txn_begin")) }
+        defer { writing.unlock() }
         let transaction = Transaction(handle: txn, isWrite: true)
         let frame = UnsafeMutablePointer<ThreadFrame>.allocate(capacity: 1)
         frame.initialize(
@@ -216,11 +247,31 @@ package final class Environment: @unchecked Sendable {
             mdb_txn_abort(txn)
             throw UseError.lmdb(failure)
         }
-        code = mdb_txn_commit(txn)
+        let code = mdb_txn_commit(txn)
         guard code == MDB_SUCCESS else {
             throw UseError.lmdb(failure(DiskSpace.diagnose(code, handle), "mdb_txn_commit"))
         }
         return result
+    }
+
+    /// Begins the write transaction and returns with `writing` held; without it when it throws.
+    private func beginWrite() throws(LMDBError) -> OpaquePointer {
+        writing.lock()
+        if lifecycle.withLock({ $0.closed }) {
+            writing.unlock()
+            throw .closed
+        }
+        writesSinceReaderCheck += 1
+        if writesSinceReaderCheck >= Self.writesPerReaderCheck {
+            // Hazard 9: what a dead process read would keep its pages from being used again.
+            writesSinceReaderCheck = 0
+            clearDeadReaders()
+        }
+        var began: OpaquePointer?
+        let code = mdb_txn_begin(handle, nil, 0, &began)
+        if code == MDB_SUCCESS, let began { return began }
+        writing.unlock()
+        throw failure(code, "mdb_txn_begin")
     }
 
     /// Whether the current thread is inside a transaction of this environment.
@@ -254,7 +305,7 @@ package final class Environment: @unchecked Sendable {
     // MARK: State of the file
 
     /// Runs `body` while the handle is certainly open; nil once the environment is closing.
-    private func whileOpen<Result>(_ body: (OpaquePointer) -> Result?) -> Result? {
+    func whileOpen<Result>(_ body: (OpaquePointer) -> Result?) -> Result? {
         lifecycle.withLock { state in state.closed ? nil : body(handle) }
     }
 
@@ -370,6 +421,9 @@ package final class Environment: @unchecked Sendable {
 
     /// Waits for the live transactions, then closes the file.
     func shutDown() {
+        // Nobody makes the map anew any more.
+        resizing.lock()
+        defer { resizing.unlock() }
         pool.close()
         reserve.close()
         writing.withLock {

@@ -21,6 +21,11 @@ package struct LMDBError: Error, Sendable {
     package var isMapFull: Bool { code == MDB_MAP_FULL }
     package var isTransactionFull: Bool { code == MDB_TXN_FULL }
     package var isReadersFull: Bool { code == MDB_READERS_FULL }
+    /// The file has grown beyond this process's map, which could not be made anew.
+    package var isMapResized: Bool { code == MDB_MAP_RESIZED }
+    /// The environment has been closed: no code of LMDB's.
+    static let closed = LMDBError(code: .min + 1, operation: "write")
+    var isClosed: Bool { code == Self.closed.code }
     package var isInvalidFile: Bool {
         [MDB_INVALID, MDB_VERSION_MISMATCH, MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_PANIC].contains(code)
     }

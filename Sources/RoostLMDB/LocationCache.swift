@@ -11,8 +11,8 @@
 /// Where a reader found values under keys of eight bytes, so that it finds them again in the same snapshot without a
 /// descent through the tree: objects that are asked for again and again between two commits cost one load each.
 ///
-/// A snapshot's pages are not written while it is the newest or somebody reads it, the map stays at its address while the
-/// environment is open, and no two snapshots have one number: a location found in a snapshot holds in every transaction
+/// A snapshot's pages are not written while it is the newest or somebody reads it, the map stays at its address until it
+/// is made anew (`removeAll`), and no two snapshots have one number: a location found in a snapshot holds in every transaction
 /// that reads the same one. An entry of another snapshot is simply not the one looked for, so nothing has to be cleared
 /// when there is a commit.
 ///
@@ -60,6 +60,8 @@ struct LocationCache {
         free(entries)
         credit.deallocate()
     }
+
+    func removeAll() { memset(entries, 0, MemoryLayout<Entry>.stride << Self.sizeBits) }
 
     /// Nil when the key is not served.
     @inline(__always)

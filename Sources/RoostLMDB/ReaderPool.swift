@@ -59,6 +59,8 @@ final class ReaderPool: Sendable {
         var waiters: [DispatchSemaphore] = []
         var totals = ReadTotals()
         var closed = false
+        /// While the map is made anew: nobody gets a reader.
+        var isPaused = false
         var drained: DispatchSemaphore?
     }
 
@@ -84,8 +86,8 @@ final class ReaderPool: Sendable {
             }
             let step = state.withLock { state -> Step in
                 if state.closed { return .closed }
-                if let slot = state.idle.popLast() { return .use(slot) }
-                if state.made < limit {
+                if !state.isPaused, let slot = state.idle.popLast() { return .use(slot) }
+                if !state.isPaused, state.made < limit {
                     state.made += 1
                     return .make
                 }
@@ -163,6 +165,32 @@ final class ReaderPool: Sendable {
         for slot in slots { mdb_txn_abort(slot.transaction.handle) }
     }
 
+    /// Keeps new readers waiting, and waits for the live ones. False when they have not ended in time. Followed by `resume`.
+    func pause(until deadline: Date) -> Bool {
+        let drained = state.withLock { state -> DispatchSemaphore? in
+            state.isPaused = true
+            if state.closed || state.made == state.idle.count { return nil }
+            let semaphore = DispatchSemaphore(value: 0)
+            state.drained = semaphore
+            return semaphore
+        }
+        guard let drained else { return true }
+        return drained.wait(timeout: .now() + max(0, deadline.timeIntervalSinceNow)) == .success
+    }
+
+    /// After `pause`: the map may lie elsewhere.
+    func resume() {
+        let waiters = state.withLock { state -> [DispatchSemaphore] in
+            guard state.isPaused else { return [] }
+            state.isPaused = false
+            if !state.closed { state.drained = nil }
+            for slot in state.idle { slot.takeUnretainedValue().transaction.forgetPlaces() }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.signal() }
+    }
+
     /// What all reads that have ended did together.
     var totals: ReadTotals { state.withLock { $0.totals } }
 
@@ -200,8 +228,8 @@ final class ReaderPool: Sendable {
         let (goesOn, wait) = state.withLock { state -> (Bool, DispatchSemaphore?) in
             state.made -= 1
             // One that was given back meanwhile is there for the taking; `acquire` also sees that the pool has closed.
-            if state.closed || !state.idle.isEmpty {
-                if state.closed { next(&state)?.signal() }
+            if state.closed || state.isPaused || !state.idle.isEmpty {
+                if state.closed || state.isPaused { next(&state)?.signal() }
                 return (true, nil)
             }
             if code == MDB_READERS_FULL && state.made > 0 {
@@ -251,7 +279,7 @@ final class ReaderPool: Sendable {
 
     /// Who is to be woken after a slot came back: the closer when it was the last, else the first waiter.
     private func next(_ state: inout State) -> DispatchSemaphore? {
-        if state.closed { return state.made == state.idle.count ? state.drained : nil }
+        if state.closed || state.isPaused { return state.made == state.idle.count ? state.drained : nil }
         return state.waiters.isEmpty ? nil : state.waiters.removeFirst()
     }
 }

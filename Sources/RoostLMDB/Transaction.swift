@@ -57,6 +57,12 @@ package final class Transaction {
         tally.reset()
     }
 
+    /// The map lies elsewhere now: what was found in it is found anew. Between two uses.
+    func forgetPlaces() {
+        locations?.removeAll()
+        pages?.pointee = PageTrees()
+    }
+
     /// LMDB's number of the snapshot. Not a commit sequence: it is used only to notice that nothing has changed.
     package var snapshotID: Int { snapshot.pointee }
 

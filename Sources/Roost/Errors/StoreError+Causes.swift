@@ -36,6 +36,12 @@ extension StoreError {
             self.init(
                 .system, "All reader slots of the lock file are taken by other processes (\(call)).", cause: error.code,
                 path: path)
+        } else if error.isMapResized {
+            self.init(
+                .storeBusy,
+                "Another process has let the file grow beyond this one's map, which cannot be made anew inside a read, nor "
+                    + "while reads or writes of this process do not end: end them and try again.",
+                cause: error.code, path: path)
         } else if error.isInvalidFile {
             self.init(.damaged, "The store's file is damaged (\(call)).", cause: error.code, path: path)
         } else {

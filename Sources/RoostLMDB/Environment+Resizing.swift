@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRoostLMDB
+import Foundation
+
+/// The file has grown beyond this process's map, because another process has a larger one: LMDB then refuses every new
+/// transaction until the map is made anew, which no live transaction of this process survives (hazards 5, 6, 43).
+extension Environment {
+    /// How long the live transactions are waited for.
+    private static let patience: TimeInterval = 10
+
+    /// Takes over the file's own map size. Called when a transaction could not begin for it; who calls holds no lock, and is
+    /// in no transaction of this environment. New readers wait meanwhile, the live ones and the writer are waited for.
+    ///
+    /// Throws `MDB_MAP_RESIZED` when they do not end, and when called inside a read: it would wait for itself.
+    func adoptMapSize() throws(LMDBError) {
+        let refusal = failure(MDB_MAP_RESIZED, "mdb_txn_begin")
+        if isBusyOnThisThread { throw refusal }
+        let deadline = Date(timeIntervalSinceNow: Self.patience)
+        guard resizing.lock(before: deadline) else { throw refusal }
+        defer { resizing.unlock() }
+        // Somebody else may have done it while we waited.
+        guard isTooSmall else { return }
+        // The writer last: a write inside a read is waiting for it, and ends by being refused.
+        defer { for pool in pools { pool.resume() } }
+        for pool in pools where !pool.pause(until: deadline) { throw refusal }
+        guard writing.lock(before: deadline) else { throw refusal }
+        defer { writing.unlock() }
+        guard opening.lock(before: deadline) else { throw refusal }
+        defer { opening.unlock() }
+        try resize()
+    }
+
+    /// Whether the file's used pages end beyond the map.
+    private var isTooSmall: Bool { sizes.map { $0.used > $0.map } ?? false }
+
+    private func resize() throws(LMDBError) {
+        guard var size = sizes.map({ max(sizeInFile, $0.used) }), let used = sizes?.used else { return }
+        // A map that is refused would leave LMDB with none: the address space is asked for beforehand.
+        while !isGranted(size) {
+            if size / 2 < used { throw failure(ENOMEM, "mdb_env_set_mapsize") }
+            size /= 2
+        }
+        let code = whileOpen { handle in mdb_env_set_mapsize(handle, size) } ?? MDB_SUCCESS
+        try check(code, "mdb_env_set_mapsize")
+    }
+
+    /// The greatest size that any process has mapped the file with, from the meta pages (`mm_mapsize`).
+    private var sizeInFile: Int {
+        var descriptor: mdb_filehandle_t = -1
+        var stat = MDB_stat()
+        guard mdb_env_get_fd(handle, &descriptor) == MDB_SUCCESS, mdb_env_stat(handle, &stat) == MDB_SUCCESS else {
+            return 0
+        }
+        // Behind the page's header, magic, version and address.
+        let offset = PageTree.headerSize + 16
+        return [0, Int(stat.ms_psize)].reduce(0) { greatest, page in
+            var size: UInt64 = 0
+            let count = pread(descriptor, &size, 8, off_t(page + offset))
+            return count == 8 ? max(greatest, Int(clamping: size)) : greatest
+        }
+    }
+
+    private func isGranted(_ size: Int) -> Bool {
+        let area = mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let area, area != MAP_FAILED else { return false }
+        munmap(area, size)
+        return true
+    }
+}
