@@ -68,10 +68,8 @@ final class SerialThread: Sendable {
         }
 
         private func wake() {
-            if !isStarted {
-                isStarted = true
-                start()
-            }
+            // Where the system grants no thread it is asked again with the next work.
+            if !isStarted { isStarted = NativeThread.start(name) { self.run() } }
             condition.signal()
         }
 
@@ -80,12 +78,6 @@ final class SerialThread: Sendable {
                 isStopped = true
                 condition.signal()
             }
-        }
-
-        private func start() {
-            let thread = Thread { self.run() }
-            thread.name = name
-            thread.start()
         }
 
         private func run() {

@@ -148,5 +148,9 @@ extension StoreError {
             .nestedWrite, "A write was begun inside a write of the same store: use the transaction that is running.")
     }
 
+    static var noThread: StoreError {
+        StoreError(.system, "The system grants no thread: raise its limit of processes (`ulimit -u`) or of memory.")
+    }
+
     static var readOnly: StoreError { StoreError(.readOnly, "The store was opened read-only.") }
 }

@@ -2,18 +2,18 @@
 
 import Synchronization
 
-/// When an observation must look again: a pure state behind a lock, waited for by one task.
+/// When an observation must fetch again: a pure state behind a lock, which any number of tasks can wait for.
 ///
-/// Commits are remembered by their sequence alone, so that any number of them between two looks costs nothing, and those
-/// that a look has already seen are dropped.
+/// Commits are remembered by their sequence alone, so that any number of them between two fetches costs nothing, and those
+/// that a fetch has already seen are dropped.
 final class ChangeSignal: Sendable {
     private struct State {
-        /// The newest commit that touches the observation; 0 when none does since the last look.
+        /// The newest commit that touches the observation; 0 when none does since the last fetch.
         var touchedBy: UInt64 = 0
-        /// A reason other than a commit: the first look, a new list of IDs.
+        /// A reason other than a commit: the first fetch, a new list of IDs.
         var isForced = true
         var isFinished = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var waiting = WaitList<Promise<Void>>()
 
         var isReady: Bool { isForced || touchedBy > 0 || isFinished }
     }
@@ -21,50 +21,58 @@ final class ChangeSignal: Sendable {
     private let state = Mutex(State())
 
     /// A commit touches the observation.
-    func touch(_ sequence: UInt64) { change { $0.touchedBy = max($0.touchedBy, sequence) } }
+    func invalidate(by sequence: UInt64) { change { $0.touchedBy = max($0.touchedBy, sequence) } }
 
-    /// Look again, whatever was committed.
-    func force() { change { $0.isForced = true } }
+    /// Fetch again, whatever was committed.
+    func invalidate() { change { $0.isForced = true } }
 
     /// Nothing more will come.
     func finish() { change { $0.isFinished = true } }
 
+    /// How many tasks wait. For tests.
+    var waiters: Int { state.withLock { $0.waiting.count } }
+
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
-    /// A look begins: what forced it is taken care of.
-    func beginLook() { state.withLock { $0.isForced = false } }
+    /// A fetch begins: what forced it is taken care of. Returns the newest commit that asked for it.
+    @discardableResult
+    func beginFetch() -> UInt64 {
+        state.withLock { state in
+            state.isForced = false
+            return state.touchedBy
+        }
+    }
 
-    /// A look saw every commit up to `sequence`.
-    func endLook(at sequence: UInt64) {
+    /// A fetch saw every commit up to `sequence`; or it failed, and is not to be tried again for their sake.
+    func endFetch(at sequence: UInt64) {
         state.withLock { state in
             if state.touchedBy <= sequence { state.touchedBy = 0 }
         }
     }
 
-    /// Returns true when there is a reason to look, false when the observation or the task has ended.
+    /// Returns true when there is a reason to fetch, false when the observation or the task has ended.
     func wait() async -> Bool {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                let goesOn = state.withLock { state in
-                    if state.isReady { return true }
-                    state.waiter = continuation
-                    return false
-                }
-                if goesOn { continuation.resume() }
+        let promise = Promise<Void>()
+        let ticket = state.withLock { state -> WaitList<Promise<Void>>.Ticket? in
+            state.isReady ? nil : state.waiting.append(promise)
+        }
+        if let ticket {
+            await withTaskCancellationHandler {
+                // The only error is the cancellation, which is seen below.
+                _ = try? await promise.value()
+            } onCancel: {
+                promise.cancel()
             }
-        } onCancel: {
-            finish()
+            state.withLock { _ = $0.waiting.remove(ticket) }
         }
         return !Task.isCancelled && !isFinished
     }
 
     private func change(_ body: (inout State) -> Void) {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let waiting = state.withLock { state -> [Promise<Void>] in
             body(&state)
-            guard state.isReady else { return nil }
-            defer { state.waiter = nil }
-            return state.waiter
+            return state.isReady ? state.waiting.removeAll() : []
         }
-        waiter?.resume()
+        for promise in waiting { promise.fulfil(.success(())) }
     }
 }

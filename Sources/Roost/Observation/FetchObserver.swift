@@ -12,8 +12,14 @@
 /// It is a description, like the request: it holds no store and costs nothing until `values` is iterated, which can be done
 /// any number of times.
 public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
+    /// What one look at a snapshot gives: the value, or what is left to do for it when the snapshot is closed.
+    enum Answer: Sendable {
+        case value(Value)
+        case unmapped(@Sendable () throws -> Value)
+    }
+
     let request: FetchDescriptor<T>
-    let map: @Sendable ([T]) throws -> Value
+    let fetch: @Sendable (FetchDescriptor<T>, borrowing ReadTransaction) throws -> Answer
 
     /// The values, beginning with the present one. See `Values`.
     public func values(_ store: Store) -> Values { Values(observer: self, store: store) }
@@ -24,7 +30,10 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
     /// Fetch and map run on threads of the store's, never on the consumer's actor or the writer, and only while the
     /// consumer waits for a value: when it is slow, it gets the newest state and misses the ones between. The values that it
     /// gets are delivered where it iterates. Errors of the fetch, and of the mapping closure, end the sequence; so does
-    /// closing the store, without an error. Cancelling the task ends it at once.
+    /// closing the store, without an error. Cancelling the task ends it at once, without an error.
+    ///
+    /// Fetches of observers wait for those that the program asks for itself, and leave one of `Options.readerLimit` places to
+    /// them where there are two.
     public struct Values: AsyncSequence, Sendable {
         public typealias Element = Value
         let observer: FetchObserver
@@ -53,9 +62,12 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
                 let observation = try iteration ?? begin()
                 iteration = observation
                 guard await observation.observation.signal.wait() else { return end() }
-                let (request, map) = (observer.request, observer.map)
-                let objects = try await observation.observation.look { tx in try tx.fetch(request) }
-                let value = try await observation.observation.map { try map(objects) }
+                let (request, fetch) = (observer.request, observer.fetch)
+                let value: Value
+                switch try await observation.observation.refetch({ tx in try fetch(request, tx) }) {
+                case .value(let fetched): value = fetched
+                case .unmapped(let map): value = try await observation.observation.map(map)
+                }
                 if Task.isCancelled { return end() }
                 return value
             } catch {
@@ -73,8 +85,8 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
         private mutating func begin() throws -> ScopedObservation {
             let binding = try store.binding(of: T.self)
             let filter = try observer.request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
-            let judge = CommitJudge(state: binding.state, filter: filter)
-            let observation = try Observation(store: store, wantsImages: true) { judge.touches($0) }
+            let commits = CommitFilter(state: binding.state, filter: filter)
+            let observation = try Observation(store: store, wantsImages: true) { commits.matches($0) }
             iterationHasBegun = true
             return ScopedObservation(observation)
         }
@@ -95,11 +107,11 @@ final class ScopedObservation: Sendable {
 }
 
 /// Tells whether a commit can change the result of a fetch, by the changed objects before and after.
-struct CommitJudge: Sendable {
+struct CommitFilter: Sendable {
     let state: EntityState
     let filter: Filter
 
-    func touches(_ commit: CommitRecord) -> Bool {
+    func matches(_ commit: CommitRecord) -> Bool {
         guard let changes = commit.changes else { return true }
         guard let entity = changes.first(where: { $0.entity == state.number }) else { return false }
         if !entity.isComplete { return true }
@@ -115,7 +127,7 @@ struct CommitJudge: Sendable {
         }
     }
 
-    /// An object that cannot be judged counts as a match: the fetch will tell.
+    /// An object that cannot be tested counts as a match: the fetch will tell.
     private func matches(_ key: [UInt8], _ image: UnsafeRawBufferPointer?) -> Bool {
         guard let image else { return true }
         return key.withUnsafeBytes { key in
@@ -129,16 +141,33 @@ struct CommitJudge: Sendable {
 }
 
 extension FetchDescriptor {
-    /// An observer whose values are this request's results, mapped. `map` runs on a thread of the store's, for each value
-    /// once; what it throws ends the sequence and passes through.
+    /// An observer whose values are this request's results, mapped.
+    ///
+    /// `map` runs for each value once, after the snapshot is closed, on a thread that the store keeps for such closures; what
+    /// it throws ends the sequence and passes through. One that never returns holds up its own sequence only: another thread
+    /// takes its thread's place, up to 512 in a store. Beyond that further closures wait for one to return, which is
+    /// reported as `Diagnostic.Code.mapsBlocked`; writing, fetching and closing the store never do.
+    ///
+    /// Each value builds all objects of the result. To follow how many there are, use `makeCountObserver`, which builds none.
     public func makeObserver<Value: Sendable>(
         _ map: @escaping @Sendable ([T]) throws -> Value
     ) -> FetchObserver<T, Value> {
-        FetchObserver(request: self, map: map)
+        FetchObserver(request: self) { request, tx in
+            let objects = try tx.fetch(request)
+            return .unmapped { try map(objects) }
+        }
     }
 
-    /// An observer whose values are this request's results.
-    public func makeObserver() -> FetchObserver<T, [T]> { FetchObserver(request: self) { $0 } }
+    /// An observer whose values are this request's results. Each value builds all objects of the result.
+    public func makeObserver() -> FetchObserver<T, [T]> {
+        FetchObserver(request: self) { request, tx in .value(try tx.fetch(request)) }
+    }
+
+    /// An observer whose values say how many objects the request gives. A value costs what `count` costs, builds no object
+    /// that the predicate does not need built, and comes also when a commit changed objects but not their number.
+    public func makeCountObserver() -> FetchObserver<T, Int> {
+        FetchObserver(request: self) { request, tx in .value(try tx.count(request)) }
+    }
 }
 
 extension Sequence {

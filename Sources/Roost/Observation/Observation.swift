@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Synchronization
 
 /// One iteration over a live result: tied to a store and to the bus from its first value to its end.
 ///
 /// It has no task of its own and runs nothing while nobody asks for a value: commits only set `signal`, and the next value
 /// is fetched when the consumer asks for it. Consumers that are slower than the commits skip states, never the last one.
+///
+/// Mutable state (mutex): `mapping`, how those are told of the end who wait for a mapping closure.
 final class Observation: CommitSubscriber, Closable {
     let store: Store
     let signal = ChangeSignal()
     let wantsImages: Bool
-    /// Whether a commit may change the result. Called on the bus's queue.
+    /// Whether a commit may change the result. Called by the bus.
     private let isTouched: @Sendable (CommitRecord) -> Bool
-    /// Where mapping closures run: each observation has a thread when it needs one, so that a closure that never ends holds
-    /// up nobody else.
-    private let queue = DispatchQueue(label: "roost.observation")
+    private let mapping = Mutex(WaitList<@Sendable () -> Void>())
 
     /// Throws `storeClosed`.
     init(
@@ -29,68 +28,44 @@ final class Observation: CommitSubscriber, Closable {
     }
 
     func receive(_ commit: CommitRecord) {
-        if isTouched(commit) { signal.touch(commit.sequences.upperBound) }
+        if isTouched(commit) { signal.invalidate(by: commit.sequences.upperBound) }
     }
 
-    /// Ends the observation; also called when the store is closed.
+    /// Ends the observation; also called when the store is closed. Who waits for a mapping closure gets `storeClosed`.
     func close() {
         store.engine.bus.unsubscribe(self)
         store.remove(self)
         signal.finish()
+        for end in mapping.withLock({ $0.removeAll() }) { end() }
     }
 
     /// Fetches on a thread of the store's, in one snapshot, and notes which commits the snapshot holds.
-    func look<Result: Sendable>(
+    func refetch<Result: Sendable>(
         _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
     ) async throws -> Result {
-        signal.beginLook()
-        let (result, sequence) = try await store.read { tx in
-            (try body(tx), try tx.sequence())
+        let asked = signal.beginFetch()
+        do {
+            let (result, sequence) = try await store.read(lane: .observers) { tx in
+                (try body(tx), try tx.sequence())
+            }
+            signal.endFetch(at: sequence)
+            return result
+        } catch {
+            // Another task may share the iteration, and still wants what this one does not.
+            if error is CancellationError { signal.invalidate() } else { signal.endFetch(at: asked) }
+            throw error
         }
-        signal.endLook(at: sequence)
-        return result
     }
 
-    /// Runs a caller's closure on the observation's own thread, after the snapshot is closed. Returns at once when the task
-    /// is cancelled, also if the closure never does.
+    /// Runs a caller's closure on a thread for such closures, after the snapshot is closed. Returns at once when the task is
+    /// cancelled or the store is closed, also if the closure never does.
     func map<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let promise = Promise<Value>()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                promise.wait(continuation)
-                queue.async { promise.fulfil(Result(catching: body)) }
-            }
-        } onCancel: {
-            promise.fulfil(.failure(CancellationError()))
-        }
-    }
-}
-
-/// A continuation that the first of several parties resumes.
-private final class Promise<Value: Sendable>: Sendable {
-    private struct State {
-        var continuation: CheckedContinuation<Value, any Error>?
-        var result: Result<Value, any Error>?
-    }
-
-    private let state = Mutex(State())
-
-    func wait(_ continuation: CheckedContinuation<Value, any Error>) {
-        let result = state.withLock { state -> Result<Value, any Error>? in
-            if state.result == nil { state.continuation = continuation }
-            return state.result
-        }
-        if let result { continuation.resume(with: result) }
-    }
-
-    func fulfil(_ result: Result<Value, any Error>) {
-        let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-            guard state.result == nil else { return nil }
-            state.result = result
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        continuation?.resume(with: result)
+        let ticket = mapping.withLock { $0.append { promise.fulfil(.failure(StoreError.storeClosed)) } }
+        defer { mapping.withLock { _ = $0.remove(ticket) } }
+        // Closed before it was known who waits.
+        if signal.isFinished { throw StoreError.storeClosed }
+        return try await store.engine.maps.run(promise: promise, isAbandonable: true, body)
     }
 }
 

@@ -17,7 +17,8 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(store: store, request: request, size: size) }
 
-    /// One iteration. After an error it gives nothing more.
+    /// One iteration. After an error it gives nothing more. In a cancelled task it throws `CancellationError`, so that a part
+    /// of the result is never taken for all of it.
     public struct Iterator: AsyncIteratorProtocol {
         private let store: Store
         private let request: FetchDescriptor<T>
@@ -40,7 +41,7 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
         public mutating func next() async throws -> [T]? { try await next(isolation: nil) }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [T]? {
-            if Task.isCancelled { state = .over }
+            if case .over = state { return nil }
             let (request, size, before) = (request, size, state)
             state = .over
             let (objects, after) = try await store.read { tx in try Self.step(tx.context, request, size, before) }

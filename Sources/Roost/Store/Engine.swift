@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 internal import RoostLMDB
 
 /// What all `Store` values of one file share in this process: the environment, the schema, the writer and the bus.
 ///
 /// Mutable state:
-/// - `writer` (serial queue): runs one write at a time, each on one thread from begin to commit (hazard 12).
+/// - `writer`: lets one write run at a time, each on one thread from begin to commit (hazard 12).
 @usableFromInline
 final class Engine: Sendable {
     let environment: Environment
@@ -18,9 +17,11 @@ final class Engine: Sendable {
     /// Tells this process's commits from others' in the history.
     let origin = UInt64.random(in: 1...UInt64.max)
 
-    let writer = DispatchQueue(label: "roost.writer")
+    let writer = WriterQueue()
     /// Runs asynchronous reads: never more at once than there are readers.
-    let readers: BoundedExecutor
+    let readers: ThreadPool
+    /// Runs observers' mapping closures.
+    let maps: ThreadPool
 
     /// Opens the file, or joins those who have it open, and registers the entities.
     static func open(
@@ -55,7 +56,9 @@ final class Engine: Sendable {
         main = file.main
         history = file.history
         schema = try SchemaRegistry(environment, file.main, file.catalog, file.generation, file.databases)
-        readers = BoundedExecutor(label: "roost.readers", limit: environment.options.readerLimit)
+        let limit = environment.options.readerLimit
+        readers = ThreadPool(name: "roost.read", size: .init(steady: limit, limit: limit, reserved: limit > 1 ? 1 : 0))
+        maps = ThreadPool(name: "roost.map", size: .maps(directory: environment.directory))
         let main = file.main
         bus = Bus(
             sequence: file.sequence,

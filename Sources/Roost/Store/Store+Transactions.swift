@@ -20,16 +20,22 @@ extension Store {
     }
 
     /// Runs `body` on one snapshot, on a thread of the store's.
+    ///
+    /// When the task is cancelled it throws `CancellationError`: at once while it waits, and from the middle of whatever
+    /// `body` reads, which is noticed within a millisecond. The synchronous forms do the same in the middle of reading when
+    /// the task is cancelled in which they are called. Nothing is cancelled inside a write.
     public func read<Result: Sendable>(
         file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
     ) async throws -> Result {
-        let cancellation = CancellationFlag()
-        return try await withTaskCancellationHandler {
-            try await engine.readers.run { try cancellation.run { try self.read(file: file, line: line, body) } }
-        } onCancel: {
-            cancellation.set()
-        }
+        try await read(lane: .users, file: file, line: line, body)
+    }
+
+    func read<Result: Sendable>(
+        lane: ThreadPool.Lane, file: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
+    ) async throws -> Result {
+        try await engine.readers.run(lane) { try self.read(file: file, line: line, body) }
     }
 
     @usableFromInline
@@ -55,6 +61,9 @@ extension Store {
     /// Writers wait for each other, also across processes. The caller's thread waits until the commit stands. Throws
     /// `nestedWrite` inside another write of the same store. A write inside a write of another store waits for that store's
     /// writer: two threads that nest two stores in opposite order wait for each other for ever.
+    ///
+    /// `body` runs on the caller's thread. In a cancelled task it throws `CancellationError` before `body` begins, also while
+    /// it waits for another write of this process; while another process writes, it goes on waiting.
     @discardableResult
     public func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         try verifyOpen()
@@ -63,30 +72,19 @@ extension Store {
 
     /// Runs `body` in one atomic transaction on the store's writer thread, and returns when the commit stands.
     ///
-    /// When the task was cancelled before `body` began, nothing happens and `CancellationError` is thrown; from then on it
-    /// runs to its end.
+    /// When the task is cancelled before `body` has begun, nothing happens and `CancellationError` is thrown at once, whoever
+    /// writes meanwhile; from then on it runs to its end.
     @discardableResult
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
     ) async throws -> Result {
-        try Task.checkCancellation()
         guard !engine.environment.options.isReadOnly else { throw StoreError.readOnly }
-        let cancellation = CancellationFlag()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                engine.writer.async {
-                    continuation.resume(
-                        with: Swift.Result {
-                            if cancellation.isSet { throw CancellationError() }
-                            try self.verifyOpen()
-                            return try self.engine.perform { session in
-                                try body(WriteTransaction(store: self, session: session))
-                            }
-                        })
-                }
+        return try await engine.writer.run { promise in
+            try self.verifyOpen()
+            return try self.engine.perform { session in
+                guard promise.claim() else { throw CancellationError() }
+                return try body(WriteTransaction(store: self, session: session))
             }
-        } onCancel: {
-            cancellation.set()
         }
     }
 }

@@ -71,12 +71,12 @@ public final class Store: Sendable {
     public static func open(
         at url: URL, options: Options = Options(), entities: any Entity.Type...
     ) async throws -> Store {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try open(at: url, options: options, entities: entities) })
-            }
-        }
+        try await opening.run { try open(at: url, options: options, entities: entities) }
     }
+
+    /// Threads for what may wait for other processes; one cannot be of the store's own while it is opened or closed.
+    private static let opening = ThreadPool(name: "roost.open", size: .init(steady: 64, limit: 64))
+    private static let closing = ThreadPool(name: "roost.close", size: .init(steady: 64, limit: 64))
 
     static func open(at url: URL, options: Options, entities: [any Entity.Type]) throws -> Store {
         guard url.isFileURL else {

@@ -69,11 +69,11 @@ struct FetchObserverTests {
         observation.close()
     }
 
-    /// Counts what the observer's judge lets through, with no iterator that would fetch.
+    /// Counts what the observer's filter lets through, with no iterator that would fetch.
     private func touchCounter(_ request: FetchDescriptor<Town>) throws -> TouchCounter {
         let binding = try store.binding(of: Town.self)
         let filter = try request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
-        let counter = TouchCounter(CommitJudge(state: binding.state, filter: filter), store.engine.bus)
+        let counter = TouchCounter(CommitFilter(state: binding.state, filter: filter), store.engine.bus)
         store.engine.bus.subscribe(counter)
         return counter
     }
@@ -220,18 +220,18 @@ struct FetchObserverTests {
 }
 
 private final class TouchCounter: CommitSubscriber {
-    private let judge: CommitJudge
+    private let filter: CommitFilter
     private let bus: Bus
     private let signal = ChangeSignal()
     let wantsImages = true
     private let count = Counter()
 
-    init(_ judge: CommitJudge, _ bus: Bus) {
-        self.judge = judge
+    init(_ filter: CommitFilter, _ bus: Bus) {
+        self.filter = filter
         self.bus = bus
     }
 
     var touches: Int { count.value }
-    func receive(_ commit: CommitRecord) { if judge.touches(commit) { count.increment() } }
+    func receive(_ commit: CommitRecord) { if filter.matches(commit) { count.increment() } }
     func close() { bus.unsubscribe(self) }
 }

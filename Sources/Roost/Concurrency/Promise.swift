@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// A result that one task waits for, and that the first of several parties gives.
+///
+/// Mutable state (mutex): who waits, the result, and whether somebody has begun to work on it.
+final class Promise<Value: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Value, any Error>?
+        var result: Result<Value, any Error>?
+        var isClaimed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the result. Once.
+    func value() async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let result = state.withLock { state -> Result<Value, any Error>? in
+                if state.result == nil { state.continuation = continuation }
+                return state.result
+            }
+            if let result { continuation.resume(with: result) }
+        }
+    }
+
+    /// From now on cancellation comes too late. False when it came before.
+    func claim() -> Bool {
+        state.withLock { state in
+            if state.result != nil { return false }
+            state.isClaimed = true
+            return true
+        }
+    }
+
+    /// Gives the result, unless there is one.
+    func fulfil(_ result: Result<Value, any Error>) { give(result) { _ in true } }
+
+    /// Gives `CancellationError`, unless there is a result or somebody works on it.
+    func cancel() { give(.failure(CancellationError())) { !$0.isClaimed } }
+
+    private func give(_ result: Result<Value, any Error>, _ condition: (State) -> Bool) {
+        let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+            guard state.result == nil, condition(state) else { return nil }
+            state.result = result
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        continuation?.resume(with: result)
+    }
+}

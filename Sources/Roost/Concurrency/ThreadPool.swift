@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+internal import RoostLMDB
+import Synchronization
+
+/// Threads of Roost's own that run what is given to them: started when there is work, ended when they were idle for a
+/// while. Nobody else's work can hold them up, as it can libdispatch's.
+///
+/// Users' work goes before observers', and observers leave the reserved threads to it.
+///
+/// Mutable state, guarded by the core's `state`: see there. A thread that never comes back keeps the core, not the pool.
+final class ThreadPool: Sendable {
+    enum Lane: Int, CaseIterable {
+        case users, observers
+    }
+
+    struct Size {
+        /// How many pieces of work run at once, as long as they end.
+        var steady: Int
+        /// How many there may be with those that do not end.
+        var limit: Int
+        /// How many of them observers leave alone.
+        var reserved = 0
+        /// Twice as long, and a piece of work counts as one that does not end: one more may run in its place.
+        var patience: DispatchTimeInterval?
+        /// What is told, once, when work waits at the limit.
+        var whenBlocked: (@Sendable () -> Void)?
+    }
+
+    private let core: Core
+
+    init(name: String, size: Size) { core = Core(name, size) }
+
+    deinit { core.stop() }
+
+    /// Runs `body` on one of the threads and suspends the caller until then. A cancelled caller leaves the queue at once;
+    /// once begun, `body` is waited for, and the flag is set that ends its reading. With `isAbandonable` it is not waited for.
+    func run<Result: Sendable>(
+        _ lane: Lane = .users, promise: Promise<Result> = Promise(), isAbandonable: Bool = false,
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try Task.checkCancellation()
+        let job = Job {
+            if isAbandonable || promise.claim() { promise.fulfil(Swift.Result(catching: body)) }
+        } fail: {
+            promise.fulfil(.failure($0))
+        }
+        let core = core
+        return try await withTaskCancellationHandler {
+            core.add(job, lane)
+            return try await promise.value()
+        } onCancel: {
+            job.flag.set()
+            promise.cancel()
+            core.withdraw(job, lane)
+        }
+    }
+
+    /// Runs `body` on one of the threads, whenever that is.
+    func async(_ body: @escaping @Sendable () -> Void) { core.add(Job(body, fail: { _ in body() }), .users) }
+
+    /// How many threads there are. For tests.
+    var threads: Int { core.threads }
+
+    /// How many pieces of work wait. For tests.
+    var waiting: Int { core.waiting }
+
+    private final class Worker: Sendable {
+        let semaphore = DispatchSemaphore(value: 0)
+    }
+
+    private final class Core: Sendable {
+        private struct State {
+            var waiting = Lane.allCases.map { _ in WaitList<Job>() }
+            /// What each busy thread works on, and since which tick of the watch.
+            var busy: [ObjectIdentifier: (lane: Lane, tick: Int)] = [:]
+            /// Busy threads by lane.
+            var counts = Lane.allCases.map { _ in 0 }
+            /// Threads without work; the last one is taken first, so that those too many grow old.
+            var idle: [Worker] = []
+            /// What an idle thread was woken for.
+            var assigned: [ObjectIdentifier: Job] = [:]
+            var tick = 0
+            var isWatched = false
+            var isReported = false
+            var isStopped = false
+
+            var threads: Int { busy.count + idle.count }
+            var isWaiting: Bool { waiting.contains { !$0.isEmpty } }
+        }
+
+        private let name: String
+        private let size: Size
+        private let state = Mutex(State())
+        private let stopped = DispatchSemaphore(value: 0)
+
+        private static let idleTime = DispatchTimeInterval.seconds(10)
+
+        init(_ name: String, _ size: Size) {
+            self.name = name
+            self.size = size
+        }
+
+        var threads: Int { state.withLock { $0.threads } }
+        var waiting: Int { state.withLock { state in state.waiting.reduce(0) { $0 + $1.count } } }
+
+        func add(_ job: Job, _ lane: Lane) {
+            let actions = state.withLock { state -> [Action] in
+                // Who is cancelled from now on finds the ticket.
+                if job.flag.isSet { return [] }
+                job.ticket = state.waiting[lane.rawValue].append(job)
+                return assign(&state)
+            }
+            perform(actions)
+        }
+
+        func withdraw(_ job: Job, _ lane: Lane) {
+            state.withLock { state in
+                if let ticket = job.ticket { state.waiting[lane.rawValue].remove(ticket) }
+            }
+        }
+
+        func stop() {
+            let idle = state.withLock { state in
+                state.isStopped = true
+                return state.idle
+            }
+            for worker in idle { worker.semaphore.signal() }
+            stopped.signal()
+        }
+
+        // MARK: Who works on what
+
+        private enum Action {
+            case wake(Worker)
+            case start(Worker, Job)
+            case watch
+            case report
+        }
+
+        /// Gives what waits to idle threads, and to new ones.
+        private func assign(_ state: inout State) -> [Action] {
+            var actions: [Action] = []
+            while state.isWaiting {
+                let isNew = state.idle.isEmpty
+                if isNew && state.threads >= allowed(state) { break }
+                guard let (job, lane) = next(&state) else { return actions }
+                let worker = state.idle.popLast() ?? Worker()
+                begin(worker, lane, &state)
+                if isNew {
+                    actions.append(.start(worker, job))
+                } else {
+                    state.assigned[ObjectIdentifier(worker)] = job
+                    actions.append(.wake(worker))
+                }
+            }
+            guard size.patience != nil, !state.isStopped else { return actions }
+            if !state.isWaiting {
+                state.isReported = false
+            } else if state.threads < size.limit {
+                if !state.isWatched { actions.append(.watch) }
+                state.isWatched = true
+            } else if !state.isReported {
+                state.isReported = true
+                actions.append(.report)
+            }
+            return actions
+        }
+
+        private func next(_ state: inout State) -> (Job, Lane)? {
+            for lane in Lane.allCases {
+                if lane == .observers && state.counts[lane.rawValue] >= size.limit - size.reserved { continue }
+                if let job = state.waiting[lane.rawValue].popFirst() { return (job, lane) }
+            }
+            return nil
+        }
+
+        private func begin(_ worker: Worker, _ lane: Lane, _ state: inout State) {
+            state.busy[ObjectIdentifier(worker)] = (lane, state.tick)
+            state.counts[lane.rawValue] += 1
+        }
+
+        private func end(_ worker: Worker, _ state: inout State) {
+            guard let (lane, _) = state.busy.removeValue(forKey: ObjectIdentifier(worker)) else { return }
+            state.counts[lane.rawValue] -= 1
+        }
+
+        /// How many threads there may be now. Where all of them are stuck the number doubles, so that the limit is soon
+        /// reached.
+        private func allowed(_ state: State) -> Int {
+            guard size.patience != nil, state.threads >= size.steady else { return size.steady }
+            let stuck = state.busy.values.count { $0.tick + 1 < state.tick }
+            return min(size.limit, size.steady + 2 * stuck)
+        }
+
+        private func perform(_ actions: [Action]) {
+            for action in actions {
+                switch action {
+                case .wake(let worker): worker.semaphore.signal()
+                case .start(let worker, let job):
+                    if !NativeThread.start(name, { self.work(worker, job) }) { giveBack(worker, job) }
+                case .watch:
+                    if !NativeThread.start(name, { self.watch() }) { state.withLock { $0.isWatched = false } }
+                case .report: size.whenBlocked?()
+                }
+            }
+        }
+
+        /// The system grants no thread: what waits goes on waiting for those that there are, or fails when there are none.
+        private func giveBack(_ worker: Worker, _ job: Job) {
+            let failed = state.withLock { state -> [Job] in
+                end(worker, &state)
+                return state.threads > 0 ? [] : state.waiting.indices.flatMap { state.waiting[$0].removeAll() }
+            }
+            for job in [job] + failed { job.fail(StoreError.noThread) }
+        }
+
+        // MARK: Threads
+
+        private func work(_ worker: Worker, _ first: Job) {
+            var job: Job? = first
+            while let present = job {
+                present.run()
+                job = nextJob(for: worker)
+            }
+        }
+
+        private func nextJob(for worker: Worker) -> Job? {
+            enum Step {
+                case work(Job)
+                case wait
+                case end
+            }
+            let step = state.withLock { state -> Step in
+                end(worker, &state)
+                // Those who took the place of a stuck one end when it has come back.
+                if state.threads < allowed(state), let (job, lane) = next(&state) {
+                    begin(worker, lane, &state)
+                    return .work(job)
+                }
+                if state.isStopped || state.isWaiting && state.threads >= allowed(state) { return .end }
+                state.idle.append(worker)
+                return .wait
+            }
+            switch step {
+            case .work(let job): return job
+            case .end: return nil
+            case .wait: break
+            }
+            let hasTimedOut = worker.semaphore.wait(timeout: .now() + Self.idleTime) == .timedOut
+            let job = state.withLock { state -> Job? in
+                if let job = state.assigned.removeValue(forKey: ObjectIdentifier(worker)) { return job }
+                state.idle.removeAll { $0 === worker }
+                return nil
+            }
+            // It was given work at the last moment: the signal for it is still to come, or there.
+            if hasTimedOut, job != nil { worker.semaphore.wait() }
+            return job
+        }
+
+        /// Looks from time to time whether those who work have come on, as long as somebody waits.
+        private func watch() {
+            guard let patience = size.patience else { return }
+            while true {
+                _ = stopped.wait(timeout: .now() + patience)
+                let (actions, goesOn) = state.withLock { state -> ([Action], Bool) in
+                    state.tick += 1
+                    let actions = assign(&state)
+                    state.isWatched = state.isWaiting && state.threads < size.limit && !state.isStopped
+                    return (actions, state.isWatched)
+                }
+                perform(actions)
+                if !goesOn { return }
+            }
+        }
+    }
+}
+
+extension ThreadPool.Size {
+    /// For observers' mapping closures: as many at once as the processors carry, and up to 512 that do not return.
+    static func maps(directory: String) -> ThreadPool.Size {
+        let steady = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
+        return ThreadPool.Size(steady: steady, limit: max(steady, mapLimit), patience: .milliseconds(50)) {
+            Diagnostics.report(
+                .mapsBlocked,
+                "\(mapLimit) mapping closures of observers do not return; further ones wait for one of them.",
+                path: directory)
+        }
+    }
+
+    static var mapLimit: Int { 512 }
+}
