@@ -107,7 +107,9 @@ enum Role: String {
             let store = try Store.open(at: URL(fileURLWithPath: path), entities: Note.self)
             try store.write { tx in try tx.insert(Note(id: try tx.nextID(Note.self), text: "quiet")) }
             let noise = [UInt8](repeating: UInt8(ascii: "!"), count: 100_000)
-            for descriptor in Int32(0)...2 { _ = noise.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) } }
+            for descriptor in Int32(0)...2 {
+                _ = noise.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            }
             StandardError.write(line: "a message")
             try store.write { tx in try tx.insert(Note(id: try tx.nextID(Note.self), text: "quiet")) }
             try store.close()

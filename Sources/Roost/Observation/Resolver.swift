@@ -13,9 +13,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// IDs without an object are left out. A resolver keeps its store open while it lives, and ends when the store is closed.
+/// IDs without an object are left out, and so are objects whose record cannot be decoded: `errors` tells of those. A resolver
+/// keeps its store open while it lives, and ends when the store is closed.
 ///
-/// Mutable state, guarded by `state`: the list, and the iterations to be told about a new one.
+/// Mutable state, guarded by `state`: the list, the iterations to be told about a new one, and who listens for errors.
 public final class Resolver<T: Entity>: Sendable {
     /// How the objects of a value are ordered.
     public enum Order: Sendable {
@@ -26,9 +27,10 @@ public final class Resolver<T: Entity>: Sendable {
     private struct State {
         var list: IDList?
         var signals: [ObjectIdentifier: ChangeSignal] = [:]
+        var listeners = WaitList<AsyncStream<StoreError>.Continuation>()
     }
 
-    /// A list of IDs with their keys, for judging commits.
+    /// A list of IDs with their keys, by which commits are matched.
     private struct IDList {
         let ids: [T.ID]
         let keys: Set<[UInt8]>
@@ -37,10 +39,17 @@ public final class Resolver<T: Entity>: Sendable {
     private let state = Mutex(State())
     private let store: Store
     private let chunkSize: Int
+    /// By which a failed fetch waits to be tried again.
+    private let clock: any Clock<Duration>
 
-    init(store: Store, order: Order, chunkSize: Int) {
+    init(store: Store, order: Order, chunkSize: Int, clock: any Clock<Duration> = ContinuousClock()) {
         self.store = store
         self.chunkSize = max(1, chunkSize)
+        self.clock = clock
+    }
+
+    deinit {
+        for listener in state.withLock({ $0.listeners.removeAll() }) { listener.finish() }
     }
 
     /// Replaces the list of IDs. A list equal to the one before, in the same order, changes nothing and fetches nothing.
@@ -55,13 +64,26 @@ public final class Resolver<T: Entity>: Sendable {
             state.list = IDList(ids: ids, keys: keys)
             return Array(state.signals.values)
         }
-        for signal in signals { signal.force() }
+        for signal in signals { signal.invalidate() }
     }
 
     /// The objects, from the first `resolve` on. Each iteration is independent, and gets the newest state when it asks.
     ///
-    /// Values never fail: an error of a look-up is reported to the standard error stream, and the value is left out.
+    /// Values never fail. An object that cannot be decoded is left out until a commit changes it, and reported once. When the
+    /// fetch fails altogether there is no value, which is reported once as well: it is tried again at the next commit that
+    /// touches the list, with a new list, and after a while, at first a tenth of a second and in the end half a minute.
     public var values: Values { Values(resolver: self) }
+
+    /// What `values` leaves out, each once: an error that names the object, or the one by which a whole fetch failed. The
+    /// same is told to `Diagnostics`. At most the newest 100 wait for a slow consumer. Ends when the resolver is released.
+    public var errors: AsyncStream<StoreError> {
+        let (stream, continuation) = AsyncStream<StoreError>.makeStream(bufferingPolicy: .bufferingNewest(100))
+        let ticket = state.withLock { $0.listeners.append(continuation) }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.listeners.remove(ticket) }
+        }
+        return stream
+    }
 
     /// The sequence of a resolver's values.
     public struct Values: AsyncSequence, Sendable {
@@ -88,18 +110,31 @@ public final class Resolver<T: Entity>: Sendable {
                 self.iteration = iteration
                 guard await iteration.observation.signal.wait() else { return end() }
                 do {
-                    if let objects = try await resolver.look(iteration.observation) {
-                        return Task.isCancelled ? end() : objects
-                    }
+                    let answer = try await resolver.refetch(iteration.observation)
+                    if Task.isCancelled { return end() }
+                    guard let answer else { continue }
+                    delay = Self.firstDelay
+                    failure = nil
+                    resolver.report(answer.failures, known: &undecodable)
+                    return answer.objects
                 } catch {
                     if resolver.store.isClosed || Task.isCancelled { return end() }
-                    Diagnostics.report(
-                        .resolverFailed, "A resolver of \(T.entityName) could not read its objects: \(error)",
-                        entity: T.entityName)
+                    if failure != (error as? StoreError)?.code { resolver.report(error) }
+                    failure = (error as? StoreError)?.code
+                    await resolver.retry(iteration.observation.signal, after: delay)
+                    delay = min(delay * 2, Self.longestDelay)
                 }
             }
             return nil
         }
+
+        private static var firstDelay: Duration { .milliseconds(100) }
+        private static var longestDelay: Duration { .seconds(30) }
+        private var delay = firstDelay
+        /// Why the last fetch failed; it is told once.
+        private var failure: StoreError.Code?
+        /// The objects of which it has been told that they cannot be decoded.
+        private var undecodable: Set<T.ID> = []
 
         private mutating func end() -> [T]? {
             isOver = true
@@ -123,10 +158,7 @@ public final class Resolver<T: Entity>: Sendable {
                 self?.state.withLock { _ = $0.signals.removeValue(forKey: ObjectIdentifier(signal)) }
             }
         } catch {
-            if !store.isClosed {
-                Diagnostics.report(
-                    .resolverFailed, "A resolver of \(T.entityName) cannot begin: \(error)", entity: T.entityName)
-            }
+            if !store.isClosed { report(error) }
             return nil
         }
     }
@@ -141,20 +173,79 @@ public final class Resolver<T: Entity>: Sendable {
         }
     }
 
-    /// Looks the list up in one snapshot, chunk by chunk, so that cancellation is noticed between them. Nil before the
-    /// first list.
-    private func look(_ observation: Observation) async throws -> [T]? {
+    /// What a list of IDs gives.
+    private struct Answer: Sendable {
+        var objects: [T] = []
+        /// Objects that cannot be decoded, and why.
+        var failures: [(id: T.ID, error: StoreError)] = []
+    }
+
+    /// Looks the list up in one snapshot, chunk by chunk. Nil before the first list.
+    private func refetch(_ observation: Observation) async throws -> Answer? {
         let chunkSize = chunkSize
-        return try await observation.look { [self] tx -> [T]? in
+        return try await observation.refetch { [self] tx -> Answer? in
             guard let ids = state.withLock({ $0.list?.ids }) else { return nil }
-            var objects: [T] = []
-            objects.reserveCapacity(ids.count)
+            var answer = Answer()
+            answer.objects.reserveCapacity(ids.count)
             for start in stride(from: 0, to: ids.count, by: chunkSize) {
-                let chunk = ids[start..<min(start + chunkSize, ids.count)]
-                objects += try tx.get(T.self, ids: chunk.lazy.filter { (try? $0.withKey { _ in }) != nil })
+                let chunk = ids[start..<min(start + chunkSize, ids.count)].filter { (try? $0.withKey { _ in }) != nil }
+                do {
+                    answer.objects += try tx.get(T.self, ids: chunk)
+                } catch let error as StoreError where error.code == .damaged {
+                    try Self.get(chunk, from: tx, &answer)
+                }
             }
-            return objects
+            return answer
         }
+    }
+
+    /// One object after the other, to learn which of them cannot be decoded.
+    private static func get(_ ids: [T.ID], from tx: borrowing ReadTransaction, _ answer: inout Answer) throws {
+        for id in ids {
+            do {
+                if let object = try tx.get(T.self, id: id) { answer.objects.append(object) }
+            } catch let error as StoreError where error.code == .damaged && error.place.id != nil {
+                answer.failures.append((id, error))
+            }
+        }
+    }
+
+    // MARK: Failures
+
+    /// Waits until there is a reason to fetch, or for so long. Returns early in a cancelled task.
+    private func retry(_ signal: ChangeSignal, after delay: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = await signal.wait() }
+            group.addTask { [clock] in
+                try? await clock.sleep(for: delay)
+                if !Task.isCancelled { signal.invalidate() }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Tells of objects that cannot be decoded and were not known not to be.
+    private func report(_ failures: [(id: T.ID, error: StoreError)], known: inout Set<T.ID>) {
+        var told: Set<T.ID> = []
+        var new: [StoreError] = []
+        for (id, error) in failures where told.insert(id).inserted && !known.contains(id) { new.append(error) }
+        known = told
+        guard let first = new.first else { return }
+        let count = new.count == 1 ? "an object" : "\(new.count) objects"
+        Diagnostics.report(
+            .resolverFailed, "A resolver of \(T.entityName) leaves out \(count): \(first)", entity: T.entityName)
+        for error in new { tell(error) }
+    }
+
+    private func report(_ error: any Error) {
+        Diagnostics.report(
+            .resolverFailed, "A resolver of \(T.entityName) could not read its objects: \(error)", entity: T.entityName)
+        if let error = error as? StoreError { tell(error) }
+    }
+
+    private func tell(_ error: StoreError) {
+        for listener in state.withLock({ $0.listeners.elementsInOrder }) { listener.yield(error) }
     }
 }
 
@@ -177,7 +268,7 @@ private final class ScopedResolution: Sendable {
 extension Store {
     /// A resolver of IDs of one entity, for this store.
     ///
-    /// `chunkSize` is how many IDs are looked up between two checks for cancellation.
+    /// `chunkSize` is how many IDs are looked up at once, and one by one where an object among them cannot be decoded.
     public func resolver<T: Entity>(
         for type: T.Type, order: Resolver<T>.Order = .asRequested, chunkSize: Int = 1_000
     ) -> Resolver<T> {

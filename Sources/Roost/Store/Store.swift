@@ -76,7 +76,6 @@ public final class Store: Sendable {
 
     /// Threads for what may wait for other processes; one cannot be of the store's own while it is opened or closed.
     private static let opening = ThreadPool(name: "roost.open", size: .init(steady: 64, limit: 64))
-    private static let closing = ThreadPool(name: "roost.close", size: .init(steady: 64, limit: 64))
 
     static func open(at url: URL, options: Options, entities: [any Entity.Type]) throws -> Store {
         guard url.isFileURL else {
