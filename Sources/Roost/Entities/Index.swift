@@ -8,8 +8,8 @@
 /// ```
 ///
 /// Every index can be scanned in both directions. Each costs an entry for each object (or element), and a B-tree insertion
-/// and a deletion in a write that changes its fields. Text and data beyond some 400 bytes are cut in the index and compared
-/// on the objects.
+/// and a deletion in a write that changes its fields. Text and data beyond 247 bytes, less where several share an index, are
+/// cut in it and compared on the objects.
 ///
 /// A key path must name stored properties: others throw `invalidSchema` when the store is opened.
 public struct Index<Root: Entity>: Sendable {
