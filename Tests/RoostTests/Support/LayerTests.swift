@@ -12,16 +12,6 @@ import Testing
         "Entities/Entity.swift names RecordDecoder of Records",
         "Entities/Entity.swift names RecordEncoder of Records",
         "Entities/Entity.swift names RecordShape of Records",
-        // A text's value and key are made of its normal form.
-        "Entities/EntityID.swift names KeyBytes of Keys",
-        "Entities/FieldValue+Array.swift names StoredValue of Keys",
-        "Entities/FieldValue+Optional.swift names StoredValue of Keys",
-        "Entities/FieldValue+RawRepresentable.swift names StoredValue of Keys",
-        "Entities/FieldValue+Scalars.swift names NormalizedText of Keys",
-        "Entities/FieldValue+Scalars.swift names StoredOrder of Keys",
-        "Entities/FieldValue+Scalars.swift names StoredValue of Keys",
-        "Entities/FieldValue.swift names StoredValue of Keys",
-        "Entities/Ref.swift names StoredValue of Keys",
         // A handler of the user's is called on a thread of its own.
         "Errors/Diagnostics.swift names SerialThread of Concurrency",
     ]
