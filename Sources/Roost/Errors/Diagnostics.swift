@@ -39,9 +39,9 @@ public struct Diagnostic: Sendable, CustomStringConvertible {
 /// Without a handler each is one line on the standard error stream, at most 20 in a second. A line is dropped when the
 /// stream is closed, cannot take it at once, or is a file open for reading as well: then the program has opened a file of
 /// its own under that number.
-///
-/// Mutable state: `state` (mutex): the handler and what is waiting for it; the window in which lines are counted.
 public enum Diagnostics {
+    // Mutable state: `state` (mutex): the handler and what is waiting for it; the window in which lines are counted.
+
     /// Gets each message, on a thread of Roost's own, one at a time, in order. While it does not return at most 1,000 wait;
     /// what comes then is dropped, and counted in the next message. Applies to the whole process, at once; nil brings back
     /// the lines on the standard error stream. Never throws.

@@ -15,9 +15,9 @@ import Synchronization
 ///
 /// IDs without an object are left out, and so are objects whose record cannot be decoded: `errors` tells of those. A resolver
 /// keeps its store open while it lives, and ends when the store is closed.
-///
-/// Mutable state, guarded by `state`: the list, the iterations to be told about a new one, and who listens for errors.
 public final class Resolver<T: Entity>: Sendable {
+    // Mutable state, guarded by `state`: the list, the iterations to be told about a new one, and who listens for errors.
+
     /// How the objects of a value are ordered.
     public enum Order: Sendable {
         /// As the IDs were given; an ID given twice appears twice.

@@ -20,9 +20,9 @@ import Synchronization
 /// takes the latter.
 ///
 /// Opening a store that is open in this process already, by whatever path, shares everything but the `Store` value.
-///
-/// Mutable state: `closed` (atomic), whether `close` was called; `lifecycle` (mutex), who is to be told of it.
 public final class Store: Sendable {
+    // Mutable state: `closed` (atomic), whether `close` was called; `lifecycle` (mutex), who is to be told of it.
+
     /// What a power failure can take. A crash of the program alone takes nothing in any mode.
     public enum Durability: Sendable {
         /// A commit returns when it is on the disk (two fsyncs).
