@@ -38,7 +38,11 @@ struct EntitySchema: Equatable, Sendable {
             var positions: [Int] = []
             for keyPath in index.keyPaths {
                 guard let position = declared.firstIndex(where: { $0.keyPaths.contains(FieldKeyPath(keyPath)) }) else {
-                    throw invalid("an index names \(keyPath), which is not a field.")
+                    // Not the key path itself: one of a computed property is described by its address.
+                    throw invalid(
+                        "an index names a property, of type \(Swift.type(of: keyPath).valueType), that is not one of its "
+                            + "fields: \(declared.map(\.name).joined(separator: ", ")). Only a field itself can be indexed."
+                    )
                 }
                 if index.isEach {
                     guard declared[position].type.element?.scalar != nil else {
