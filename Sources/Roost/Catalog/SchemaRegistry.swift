@@ -114,12 +114,23 @@ final class SchemaRegistry: Sendable {
             let after = try environment.readToOpen { transaction -> Known? in
                 let generation = try main.generation(in: transaction)
                 if generation == before.generation { return nil }
+                // A newer version may have begun to use features that this one does not know.
+                try verifyHeader(transaction)
                 let catalog = try readCatalog(transaction)
                 let databases = try Self.openDatabases(of: catalog, beside: before.databases, environment, transaction)
                 return try before.followed(by: catalog, generation, databases)
             }
             if let after { known.withLock { $0 = after } }
         }
+    }
+
+    private func verifyHeader(_ transaction: Transaction) throws {
+        let path = environment.directory
+        guard let bytes = try main.get(.header, in: transaction) else {
+            throw StoreError(.damaged, "The header of \(path) is missing.", path: path)
+        }
+        let header = try StoreHeader(Array(bytes), path: path)
+        if !environment.options.isReadOnly { try header.verifyWritable(path: path) }
     }
 
     private func readCatalog(_ transaction: Transaction) throws -> Catalog {

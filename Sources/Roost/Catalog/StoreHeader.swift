@@ -11,7 +11,7 @@ struct StoreHeader: Equatable {
     var format = currentFormat
     /// Features without which a reader would be wrong. This version knows none.
     var incompatibleFeatures: UInt32 = 0
-    /// Features that allow reading, but not writing, by a version that does not know them.
+    /// Features that allow reading, but not writing, by a version that does not know them. This one knows none.
     var readOnlyCompatibleFeatures: UInt32 = 0
     var storeID = UUID()
 
@@ -52,6 +52,16 @@ struct StoreHeader: Equatable {
         incompatibleFeatures = incompatible
         readOnlyCompatibleFeatures = readOnly
         storeID = id
+    }
+
+    /// Throws `newerFormat` where the store may be read by this version, but not written.
+    func verifyWritable(path: String) throws(StoreError) {
+        guard readOnlyCompatibleFeatures != 0 else { return }
+        throw StoreError(
+            .newerFormat,
+            "\(path) was written by a newer version of Roost, and this one can only read it (features "
+                + "\(readOnlyCompatibleFeatures)): open it with Options(isReadOnly: true), or update Roost.",
+            path: path)
     }
 
     var bytes: [UInt8] {

@@ -21,7 +21,7 @@ public struct StoreError: Error, Sendable {
         public static let notFound = Code(rawValue: "notFound")
         /// What is at the path is not a store of Roost's.
         public static let notAStore = Code(rawValue: "notAStore")
-        /// The store was written by a newer Roost, in a format that this one does not read.
+        /// The store was written by a newer Roost, in a format that this one does not read, or may only read.
         public static let newerFormat = Code(rawValue: "newerFormat")
         /// The file or a record holds bytes that cannot be.
         public static let damaged = Code(rawValue: "damaged")

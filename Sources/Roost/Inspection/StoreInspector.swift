@@ -33,7 +33,7 @@ package final class StoreInspector: Sendable {
     /// Reads the catalog from the file without LMDB.
     private static func catalog(at path: String) throws -> Catalog {
         try verifyPlace(path)
-        try StoreFile.inspect(path)
+        try StoreFile.inspect(path, isReadOnly: true)
         var attempt = 0
         while true {
             let found = try StoreFile.probing(path) { try FileProbe.value(of: MainDatabase.Key.catalog.bytes, in: $0) }

@@ -37,7 +37,7 @@ final class Engine: Sendable {
         do {
             return try Environment.open(
                 directory: path, options: environmentOptions,
-                inspect: { try StoreFile.inspect(path) },
+                inspect: { try StoreFile.inspect(path, isReadOnly: options.isReadOnly) },
                 prepare: { environment in
                     let engine = try environment.resident { try Engine(environment) }
                     return (engine, try engine.schema.register(schemas))

@@ -65,6 +65,7 @@ struct StoreFile {
             return nil
         }
         header = try StoreHeader(Array(headerBytes), path: path)
+        if !environment.options.isReadOnly { try header.verifyWritable(path: path) }
         guard let catalogBytes = try main.get(.catalog, in: transaction) else {
             throw StoreError(.damaged, "The catalog of \(path) is missing.", path: path)
         }
@@ -81,15 +82,16 @@ struct StoreFile {
 
     // MARK: Before LMDB
 
-    /// Looks at the file before LMDB does (hazard 27).
-    static func inspect(_ path: String) throws {
+    /// Looks at the file before LMDB does (hazard 27), for one who is going to write or one who is not.
+    static func inspect(_ path: String, isReadOnly: Bool) throws {
         try probing(path) { file in
             guard let entry = try FileProbe.firstEntry(of: file) else { return }
             guard entry.key == MainDatabase.Key.header.bytes else {
                 throw StoreError(
                     .notAStore, "\(path) is not a Roost store, but an LMDB file of another program.", path: path)
             }
-            _ = try StoreHeader(entry.value, path: path)
+            let header = try StoreHeader(entry.value, path: path)
+            if !isReadOnly { try header.verifyWritable(path: path) }
         }
     }
 
