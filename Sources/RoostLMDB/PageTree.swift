@@ -32,7 +32,7 @@ struct PageTree {
     /// 0 for an empty tree; the leaves stand at this level.
     let depth: Int
 
-    /// How many descents take turns.
+    /// How many descents take turns; a look-up notes them in a word of so many bits.
     static var groupSize: Int { 32 }
 
     static var headerSize: Int { 16 }

@@ -10,6 +10,24 @@ import Testing
 
     private func key(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) } }
 
+    /// Looks the keys up at once.
+    private func values(
+        of numbers: [Int], _ database: Database, in transaction: Transaction
+    ) throws -> [[UInt8]?] {
+        let bytes = numbers.flatMap { key($0) }
+        return try bytes.withUnsafeBytes { bytes in
+            let keys = numbers.indices.map { UnsafeRawBufferPointer(rebasing: bytes[8 * $0..<8 * $0 + 8]) }
+            let found = try [UnsafeRawBufferPointer](unsafeUninitializedCapacity: keys.count) { values, count in
+                try keys.withUnsafeBufferPointer { keys in
+                    guard let start = values.baseAddress else { return }
+                    try transaction.lookup.get(database, keys, start)
+                }
+                count = keys.count
+            }
+            return found.map { $0.baseAddress == nil ? nil : Array($0) }
+        }
+    }
+
     private func withNumbers(
         _ body: (Environment, [Database]) throws -> Void
     ) throws {
@@ -50,6 +68,15 @@ import Testing
                                 #expect(found == expected[which][number], "round \(round), \(which), \(number)")
                             }
                         }
+                        // Groups of which the cache knows all, some and none.
+                        let size = Int.random(in: 1...80, using: &random)
+                        let group = (0..<size).map { index in
+                            index % 3 == round % 3 ? Int.random(in: 0..<Self.keys + 50, using: &random) : hot[index]
+                        }
+                        for which in 0..<2 {
+                            let found = try values(of: group, databases[which], in: transaction)
+                            #expect(found == group.map { expected[which][$0] }, "round \(round), \(which)")
+                        }
                     }
                 }
                 if round % 4 == 3 { continue }
@@ -89,6 +116,11 @@ import Testing
                     }
                 }
                 #expect(transaction.counters.recordsRead == 5_000)
+                for _ in 0..<50 {
+                    let found = try values(of: Array(0..<100), databases[0], in: transaction)
+                    #expect(found.allSatisfy { $0 != nil })
+                }
+                #expect(transaction.counters.recordsRead == 10_000)
             }
         }
     }
