@@ -3,15 +3,10 @@
 /// The query in the engine's terms. It needs the catalog's layout and no open file, so that a mistake in it is found
 /// before anything is opened.
 extension InspectionQuery {
-    struct Lowered {
-        let filter: Filter
-        let order: RequestedOrder
-    }
-
-    func lowered(_ layout: RecordLayout) throws(StoreError) -> Lowered {
+    func lowered(_ layout: RecordLayout) throws(StoreError) -> LoweredRequest {
         var filters: [Filter] = []
         for condition in conditions { filters.append(try condition.lowered(layout, entity)) }
-        return Lowered(filter: .and(filters), order: try order(layout))
+        return LoweredRequest(filter: .and(filters), order: try order(layout), limit: limit, offset: offset)
     }
 
     /// Criteria behind the ID decide nothing, but must name fields all the same.
@@ -25,7 +20,7 @@ extension InspectionQuery {
                     .invalidValue, "\(entity).\(criterion.field) is \(type): arrays have no order to sort by.",
                     entity: entity, field: criterion.field)
             }
-            order.append(position, descending: criterion.descending)
+            order.append(.field(position), descending: criterion.descending)
         }
         return order
     }

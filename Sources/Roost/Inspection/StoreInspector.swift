@@ -107,26 +107,16 @@ package final class StoreInspector: Sendable {
         _ query: InspectionQuery, _ body: ([InspectedValue]) throws -> Void
     ) throws -> Explanation {
         let state = try state(of: query)
-        let lowered = try query.lowered(state.layout)
+        let request = try query.lowered(state.layout)
         return try reading { transaction in
-            let execution = try Planner(
-                state: state, engine: engine, transaction: transaction, filter: lowered.filter, order: lowered.order,
-                limit: query.limit, offset: query.offset
-            ).best()
+            let execution = try Planner(state: state, engine: engine, transaction: transaction, request: request).best()
             let before = transaction.counters
             var rows = 0
-            if execution.isStreaming {
-                try execution.forEachRow { key, record in
-                    rows += 1
-                    try body(try Self.row(key, record, state))
-                }
-            } else {
-                for row in try execution.gathered(by: lowered.order.fields ?? [], { try $0.inspected(state) }) {
-                    rows += 1
-                    try body(row.object)
-                }
+            try execution.forEachRow { key, record in
+                rows += 1
+                try body(try Self.row(key, record, state))
             }
-            return Explanation(execution.plan, state, rows: rows, counters: transaction.counters - before)
+            return Explanation(execution, rows: rows, counters: transaction.counters - before)
         }
     }
 

@@ -21,9 +21,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// Rows of the result.
     public let rows: Int
 
-    init(_ plan: Plan, _ state: EntityState, rows: Int, counters: Counters) {
-        self.plan = plan.describe(state)
-        estimatedRows = plan.estimatedRows
+    init(_ execution: Execution, rows: Int, counters: Counters) {
+        plan = execution.describe()
+        estimatedRows = execution.plan.estimatedRows
         entriesVisited = counters.entriesVisited
         recordsRead = counters.recordsRead
         self.rows = rows

@@ -21,10 +21,25 @@ struct KeyList: Sendable {
     /// The bytes are valid during the call.
     @usableFromInline
     func withKey<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try bytes.withUnsafeBytes { bytes in
+        try withUnsafeKeys { try body($0[index]) }
+    }
+
+    /// The keys where they are; valid during the call.
+    func withUnsafeKeys<Result>(_ body: (Keys) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes { bytes in try body(Keys(bytes: bytes, list: self)) }
+    }
+
+    struct Keys {
+        fileprivate let bytes: UnsafeRawBufferPointer
+        fileprivate let list: KeyList
+
+        var count: Int { list.count }
+
+        subscript(_ index: Int) -> UnsafeRawBufferPointer {
+            let (width, ends) = (list.width, list.ends)
             let start = width > 0 ? index * width : index == 0 ? 0 : ends[index - 1]
             let end = width > 0 ? start + width : ends[index]
-            return try body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+            return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
         }
     }
 }

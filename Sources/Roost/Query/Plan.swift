@@ -24,14 +24,14 @@ struct Plan: Sendable {
     var estimatedRows: Int
     /// The planner's unit is a nanosecond, very roughly.
     var estimatedCost: Double
-    var limit: Int?
-    var offset = 0
 }
 
-extension Plan {
-    func describe(_ state: EntityState) -> String {
+extension Execution {
+    /// The plan in words.
+    func describe() -> String {
         var parts: [String] = []
-        switch source {
+        let (limit, offset, residual) = (request.limit, request.offset, plan.residual)
+        switch plan.source {
         case .nothing: return limit == 0 ? "nothing: the limit is 0" : "nothing: the predicate excludes every object"
         case .lookup(let keys):
             parts.append("lookup of \(keys.count) \(keys.count == 1 ? "ID" : "IDs") in \(state.name)")
@@ -42,12 +42,12 @@ extension Plan {
             parts.append("index scan \(index.name)")
             if bounded { parts.append(ranges.count == 1 ? "in a range" : "in \(ranges.count) ranges") }
         }
-        if isReversed { parts.append("backwards") }
+        if plan.isReversed { parts.append("backwards") }
         if !residual.isEmpty {
             let onObjects = residual.contains { filter in filter.needsObject }
             parts.append(onObjects ? "filter on decoded objects" : "filter on records")
         }
-        if !isOrdered { parts.append(limit == nil ? "sort in memory" : "keep the first \(offset + (limit ?? 0))") }
+        if !plan.isOrdered { parts.append(limit == nil ? "sort in memory" : "keep the first \(offset + (limit ?? 0))") }
         if let limit { parts.append(offset > 0 ? "offset \(offset), limit \(limit)" : "limit \(limit)") }
         return parts.joined(separator: ", ")
     }

@@ -3,9 +3,6 @@
 /// The ways that lead through an index: which ranges of its entries the constraints leave, and whether they stand in the
 /// requested order.
 extension Planner {
-    /// Values of one component that are worth a range of their own each.
-    private static let maximumRanges = 1_000
-
     /// Nil when the index has nothing to offer.
     func indexDraft(
         _ index: IndexState, _ conjuncts: [Filter], _ constraints: Constraints, _ total: Int
@@ -17,9 +14,10 @@ extension Planner {
         var fixed: UInt64 = 0
         var ranges: [KeyRange]?
         var hasCutBound = false
+        let most = CostModel.affordableDescents(in: total)
         for (number, component) in index.components.enumerated() {
             guard let constraint = constraints[component.position] else { break }
-            if let points = constraint.points, points.count * prefixes.count <= Self.maximumRanges {
+            if let points = constraint.points, points.count <= most / prefixes.count {
                 if !extend(&prefixes, by: points, index, number) { hasCutBound = true }
                 if points.count == 1 { fixed |= 1 << UInt64(number) }
                 if !constraint.isRange { used += constraint.sources }
@@ -35,10 +33,9 @@ extension Planner {
         let isUnbounded = ranges.map { $0 == [.all] } ?? (prefixes.count == 1 && prefixes[0].count == 0)
         let (satisfied, reversed) = try orderGiven(by: index, fixed: fixed)
         // An index that neither narrows nor orders has nothing to offer.
-        if isUnbounded && !satisfied { return nil }
+        if isUnbounded && (purpose == .count || !satisfied) { return nil }
         var draft = Draft(
-            source: .nothing, isReversed: reversed, residual: conjuncts, isOrdered: satisfied, candidates: total,
-            perRow: Self.entryCost + Self.lookupCost)
+            source: .nothing, isReversed: reversed, residual: conjuncts, isOrdered: satisfied, candidates: total)
         if isUnbounded {
             draft.source = .index(index, ranges: [.all])
             return draft
@@ -97,8 +94,7 @@ extension Planner {
         return Draft(
             source: .index(index, ranges: [range]), isReversed: order.idDescending && isIDOrder, residual: residual,
             isOrdered: isIDOrder,
-            candidates: try count(index.database, [range], total, ordered: isIDOrder, tests: !residual.isEmpty),
-            perRow: Self.entryCost + Self.lookupCost)
+            candidates: try count(index.database, [range], total, ordered: isIDOrder, tests: !residual.isEmpty))
     }
 
     /// The ranges of a component between two bounds, for each prefix; and whether they are exactly what the constraint says.
@@ -161,18 +157,20 @@ extension Planner {
     /// Whether the index's order, from its start or its end, is the requested one, for entries whose `fixed` components
     /// have one value each.
     private func orderGiven(by index: IndexState, fixed: UInt64) throws -> (satisfied: Bool, reversed: Bool) {
-        guard let terms = order.fields else { return (false, false) }
+        if purpose == .count { return (true, false) }
+        guard order.isKeyed else { return (false, false) }
         let reversed = order.idDescending
         let components = index.components
         func isFixed(_ number: Int) -> Bool { fixed & (1 << UInt64(number)) != 0 }
         var next = 0
-        for term in terms {
-            if components.indices.contains(where: { isFixed($0) && components[$0].position == term.position }) {
+        for term in order.terms {
+            guard case .field(let position) = term.criterion else { return (false, false) }
+            if components.indices.contains(where: { isFixed($0) && components[$0].position == position }) {
                 continue
             }
             while next < components.count, isFixed(next) { next += 1 }
-            if term.position == 0 && next == components.count { break }
-            guard next < components.count, components[next].position == term.position, term.descending == reversed
+            if position == 0 && next == components.count { break }
+            guard next < components.count, components[next].position == position, term.descending == reversed
             else { return (false, false) }
             next += 1
         }

@@ -17,8 +17,8 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(store: store, request: request, size: size) }
 
-    /// One iteration. After an error it gives nothing more. In a cancelled task it throws `CancellationError`, so that a part
-    /// of the result is never taken for all of it.
+    /// One iteration. After an error it only throws that error again. In a cancelled task it throws `CancellationError`, so
+    /// that a part of the result is never taken for all of it.
     public struct Iterator: AsyncIteratorProtocol {
         private let store: Store
         private let request: FetchDescriptor<T>
@@ -27,9 +27,10 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
 
         private enum State: Sendable {
             case start
-            case streaming(Plan, Execution.Position)
+            case streaming(Plan, LoweredRequest, Execution.Position)
             case gathered(KeyList, next: Int)
             case over
+            case failed(any Error)
         }
 
         init(store: Store, request: FetchDescriptor<T>, size: Int) {
@@ -43,10 +44,14 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [T]? {
             if case .over = state { return nil }
             let (request, size, before) = (request, size, state)
-            state = .over
-            let (objects, after) = try await store.read { tx in try Self.step(tx.context, request, size, before) }
-            state = after
-            return objects.isEmpty ? nil : objects
+            do {
+                let (objects, after) = try await store.read { tx in try Self.step(tx.context, request, size, before) }
+                state = after
+                return objects.isEmpty ? nil : objects
+            } catch {
+                state = .failed(error)
+                throw error
+            }
         }
 
         private static func step(
@@ -54,23 +59,24 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
         ) throws -> ([T], State) {
             switch state {
             case .over: return ([], .over)
+            case .failed(let error): throw error
             case .start:
                 let execution = try context.plan(request)
-                if execution.isStreaming {
-                    return try step(context, request, size, .streaming(execution.plan, Execution.Position()))
+                if execution.plan.isOrdered {
+                    let start = State.streaming(execution.plan, execution.request, Execution.Position())
+                    return try step(context, request, size, start)
                 }
-                let keys = try context.recordKeys(request, execution)
-                return try step(context, request, size, .gathered(keys, next: 0))
-            case .streaming(let plan, var position):
+                return try step(context, request, size, .gathered(try context.recordKeys(execution), next: 0))
+            case .streaming(let plan, let lowered, var position):
                 let state = try context.store.binding(of: T.self).state
                 let execution = Execution(
-                    plan: plan, state: state, order: RequestedOrder(),
-                    engine: context.store.engine, transaction: context.transaction)
+                    plan: plan, request: lowered, state: state, engine: context.store.engine,
+                    transaction: context.transaction)
                 var objects: [T] = []
                 let goesOn = try execution.stream(from: &position, rows: size) { key, record in
                     objects.append(try T.decoded(key: key, record: record, handle: state.handle))
                 }
-                return (objects, goesOn ? .streaming(plan, position) : .over)
+                return (objects, goesOn ? .streaming(plan, lowered, position) : .over)
             case .gathered(let keys, var next):
                 let state = try context.store.binding(of: T.self).state
                 var objects: [T] = []
@@ -102,8 +108,8 @@ extension WriteTransaction {
     @discardableResult
     public func delete<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
         let context = context
-        let execution = try context.plan(request)
-        let keys = try context.recordKeys(request, execution)
+        let execution = try context.plan(request, .keys)
+        let keys = try context.recordKeys(execution)
         for index in 0..<keys.count {
             let existed = try keys.withKey(index) { try session.delete(execution.state, key: $0) }
             // Every key was found in this transaction, in a record or in an index.

@@ -81,10 +81,10 @@ import Testing
             // Every plan that gives the result gives the same one.
             try stores.0.read { tx in
                 let executions = try tx.context.planner(fast).all()
-                #expect(executions.contains { $0.plan.describe($0.state).contains(index) })
+                #expect(executions.contains { $0.describe().contains(index) })
                 for execution in executions {
-                    let ids = try tx.context.ids(fast, execution)
-                    #expect(ids == expected, "\(execution.plan.describe(execution.state)): \(what)")
+                    let ids = try tx.context.ids(Specimen.self, execution)
+                    #expect(ids == expected, "\(execution.describe()): \(what)")
                 }
             }
         }

@@ -66,13 +66,13 @@ import Testing
                     }
                     let context = tx.context
                     for execution in try context.planner(request).all() {
-                        let plan = execution.plan.describe(execution.state)
-                        check(plan) { _ = try context.rows(request, execution) }
-                        check("IDs by \(plan)") { _ = try context.ids(request, execution) }
+                        let plan = execution.describe()
+                        check(plan) { _ = try context.rows(Reading.self, execution) }
+                        check("IDs by \(plan)") { _ = try context.ids(Reading.self, execution) }
                     }
-                    check("count") { _ = try context.count(request) }
+                    check("count") { _ = try tx.count(request) }
                     let plan = try context.plan(request)
-                    check("best") { _ = try context.rows(request, plan) }
+                    check("best") { _ = try context.rows(Reading.self, plan) }
                 }
             }
         }
@@ -90,11 +90,11 @@ import Testing
                     let request = FetchDescriptor<Reading>(predicate: predicate, sortBy: sort)
                     let context = tx.context
                     for execution in try context.planner(request).all() {
-                        let ids = try context.rows(request, execution).map(\.id).sorted()
+                        let ids = try context.rows(Reading.self, execution).map(\.id).sorted()
                         #expect(
-                            ids == expected, "\(execution.plan.describe(execution.state))", sourceLocation: location)
+                            ids == expected, "\(execution.describe())", sourceLocation: location)
                     }
-                    #expect(try context.count(request) == expected.count, sourceLocation: location)
+                    #expect(try tx.count(request) == expected.count, sourceLocation: location)
                     #expect(try tx.fetch(request).map(\.id).sorted() == expected, sourceLocation: location)
                 }
             }

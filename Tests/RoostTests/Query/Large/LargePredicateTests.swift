@@ -26,8 +26,8 @@ import Testing
                     let context = tx.context
                     var plans = ""
                     for execution in try context.planner(request).all() {
-                        plans += execution.plan.describe(execution.state)
-                        let ids = try context.rows(request, execution).map(\.id).sorted()
+                        plans += execution.describe()
+                        let ids = try context.rows(Pebble.self, execution).map(\.id).sorted()
                         #expect(ids == expected, sourceLocation: location)
                     }
                     let count = try tx.count(request)
@@ -46,7 +46,8 @@ import Testing
     func disjunctionsOfOneFieldOverflowedTheStack(_ shape: Built.Shape) throws {
         let predicate = try Built.predicate { root in
             Built.joined(
-                (0..<Self.terms).map { Built.equal(Built.field(root, \.a), Built.constant($0 * 3 % 1_500)) }, shape,
+                // Fifty values: for more ranges than that no index of forty rows is worth it.
+                (0..<Self.terms).map { Built.equal(Built.field(root, \.a), Built.constant($0 * 3 % 150)) }, shape,
                 Built.or)
         }
         try expect(predicate, finds: { $0.a % 3 == 0 }, plan: "index scan Pebble(a)")

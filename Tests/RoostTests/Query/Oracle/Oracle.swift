@@ -86,13 +86,14 @@ struct Oracle<T: Entity> {
         let plans = try context.planner(request).all()
         let best = try context.plan(request)
         for execution in plans {
-            let plan = execution.plan.describe(execution.state)
+            let plan = execution.describe()
             // The fetch has run it already; in a large store once is enough.
-            if isLarge && plan == best.plan.describe(best.state) { continue }
-            check(try context.rows(request, execution).map(\.id), plan)
+            if isLarge && plan == best.describe() { continue }
+            let objects = try context.rows(T.self, execution)
+            check(objects.map(\.id), plan)
             guard random.chance(isLarge ? 20 : 60) else { continue }
-            check(try context.ids(request, execution), "IDs by \(plan)")
-            if execution.isStreaming {
+            check(try context.ids(T.self, execution), "IDs by \(plan)")
+            if execution.plan.isOrdered {
                 check(try chunks(execution, random.pick([1, 3, 100, 1_000])), "in chunks, \(plan)")
             }
         }

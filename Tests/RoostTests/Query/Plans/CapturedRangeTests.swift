@@ -26,8 +26,8 @@ import Testing
                 #expect(!expected.isEmpty && expected.count < notes.count)
                 try store.read { tx in
                     for execution in try tx.context.planner(request).all() {
-                        let found = try tx.context.rows(request, execution).map(\.id)
-                        #expect(found == expected, "predicate \(number), \(execution.plan.describe(execution.state))")
+                        let found = try tx.context.rows(Storage.Note.self, execution).map(\.id)
+                        #expect(found == expected, "predicate \(number), \(execution.describe())")
                     }
                 }
                 #expect(try store.ids(request) == expected)

@@ -30,8 +30,8 @@ import Testing
             try store.read { tx in
                 let context = tx.context
                 for execution in try context.planner(request).all() {
-                    let plan = execution.plan.describe(execution.state)
-                    #expect(try context.rows(request, execution).map(\.id) == expected, "\(plan)")
+                    let plan = execution.describe()
+                    #expect(try context.rows(Extreme.self, execution).map(\.id) == expected, "\(plan)")
                 }
             }
             #expect(try store.fetch(request).map(\.id) == expected)

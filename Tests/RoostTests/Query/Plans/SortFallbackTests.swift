@@ -36,7 +36,7 @@ import Testing
             let kind = FetchDescriptor<Specimen>(
                 predicate: #Predicate { $0.kind == plant }, sortBy: [SortDescriptor(\.id)])
             try store.read { tx in
-                let plans = try tx.context.planner(kind).all().map { $0.plan.describe($0.state) }
+                let plans = try tx.context.planner(kind).all().map { $0.describe() }
                 #expect(plans.contains { $0.hasPrefix("index scan Specimen(kind)") })
             }
         }
