@@ -84,8 +84,8 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
 
         private mutating func begin() throws -> ScopedObservation {
             let binding = try store.binding(of: T.self)
-            let filter = try observer.request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
-            let commits = CommitFilter(state: binding.state, filter: filter)
+            let request = try LoweredRequest(observer.request, binding)
+            let commits = CommitFilter(state: binding.state, filter: request.filter)
             let observation = try Observation(store: store, wantsImages: true) { commits.matches($0) }
             iterationHasBegun = true
             return ScopedObservation(observation)
