@@ -73,7 +73,8 @@ struct EntitySchema: Equatable, Sendable {
             guard let type, let scalar = type.scalar else { continue }
             fixed += type.isOptional ? 1 : 0
             // A cut text or data ends in a mark and eight bytes of hash.
-            if scalar.keyWidth > 0 { fixed += scalar.keyWidth } else { fixed += 9; varying += 1 }
+            let width = scalar.codec.keyWidth
+            if width > 0 { fixed += width } else { fixed += 9; varying += 1 }
         }
         guard varying > 0 else {
             if fixed <= budget { return 0 }

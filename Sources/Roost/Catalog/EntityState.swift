@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 internal import RoostLMDB
 
 /// An entity of an open store, made from the catalog alone: where its records and index entries are, and how to read them.
@@ -34,7 +35,8 @@ final class EntityState: Sendable {
                 guard let type = index.each ? field.element : field, let scalar = type.scalar else {
                     throw damaged("an index of \(entity.name) names field \(number), which it cannot hold")
                 }
-                return IndexState.Component(position: position, scalar: scalar, isOptional: type.isOptional)
+                return IndexState.Component(
+                    position: position, scalar: scalar, isOptional: type.isOptional)
             }
             guard !index.each || components.count == 1 else { throw damaged("an index of \(entity.name) is malformed") }
             return IndexState(
@@ -63,15 +65,8 @@ final class EntityState: Sendable {
 
     /// The ID that a record's key stands for, described for messages.
     func describeID(_ key: UnsafeRawBufferPointer) -> String {
-        if case .key = layout.fields[0].location,
-            let value = try? RecordView.idValue(key: key, layout.fields[0].type)
-        {
-            switch value {
-            case .int(let id): return "\(id)"
-            case .uint(let id): return "\(id)"
-            case .uuid(let bytes): return (try? bytes.withUnsafeBytes { try RecordView.uuidText($0) }) ?? "?"
-            default: break
-            }
+        if case .key = layout.fields[0].location, let scalar = layout.fields[0].scalar {
+            return (try? scalar.codec.read(key: key).printed) ?? Data(key).printed
         }
         return String(decoding: key.dropLast(), as: UTF8.self)
     }

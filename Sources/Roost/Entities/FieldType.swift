@@ -16,29 +16,6 @@ public indirect enum FieldType: Hashable, Sendable {
     public enum Scalar: String, Sendable, CaseIterable {
         case bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64
         case float, double, date, uuid, string, data
-
-        /// Bytes in a record; 0 when the length varies.
-        @inlinable
-        public var storedWidth: Int {
-            switch self {
-            case .bool, .int8, .uint8: 1
-            case .int16, .uint16: 2
-            case .int32, .uint32, .float: 4
-            case .int64, .uint64, .double, .date: 8
-            case .uuid: 16
-            case .string, .data: 0
-            }
-        }
-
-        /// Bytes in an index key; 0 when the length varies.
-        var keyWidth: Int {
-            switch self {
-            case .bool: 1
-            case .uuid: 16
-            case .string, .data: 0
-            default: 8
-            }
-        }
     }
 
     /// The type without its outermost `Optional`.
@@ -63,9 +40,6 @@ public indirect enum FieldType: Hashable, Sendable {
         if case .array(let element) = unwrapped { return element }
         return nil
     }
-
-    /// Bytes in a record; 0 when the length varies.
-    var storedWidth: Int { scalar?.storedWidth ?? 0 }
 }
 
 extension FieldType: CustomStringConvertible {

@@ -69,8 +69,8 @@ extension IndexState {
                 offset += 1
                 if key[offset - 1] == 0 { continue }
             }
-            if component.scalar.keyWidth > 0 {
-                offset += component.scalar.keyWidth
+            if component.keyWidth > 0 {
+                offset += component.keyWidth
             } else {
                 // An exact value ends at its first 00; a cut one has `textLimit` bytes, 01 and eight bytes of hash.
                 let start = offset

@@ -9,6 +9,15 @@ final class IndexState: Sendable {
         let position: Int
         let scalar: FieldType.Scalar
         let isOptional: Bool
+        /// Bytes in a key; 0 when the length varies.
+        let keyWidth: Int
+
+        init(position: Int, scalar: FieldType.Scalar, isOptional: Bool) {
+            self.position = position
+            self.scalar = scalar
+            self.isOptional = isOptional
+            keyWidth = scalar.codec.keyWidth
+        }
     }
 
     let number: Int
@@ -35,5 +44,5 @@ final class IndexState: Sendable {
     }
 
     /// Whether a key of this index can be cut, so that its order is not the values' order.
-    var hasVaryingComponent: Bool { components.contains { $0.scalar.keyWidth == 0 } }
+    var hasVaryingComponent: Bool { components.contains { $0.keyWidth == 0 } }
 }

@@ -72,7 +72,7 @@ extension InspectionQuery.Condition {
         _ scalar: FieldType.Scalar, _ invalid: (String) -> StoreError
     ) throws(StoreError) -> StoredValue {
         do {
-            return try FieldText.value(value, scalar)
+            return try scalar.codec.parse(value).storedValue
         } catch {
             throw invalid("\(value.debugDescription) is not \(error.expected)")
         }

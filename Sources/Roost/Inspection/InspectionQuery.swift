@@ -16,7 +16,7 @@ package struct InspectionQuery: Sendable {
     package struct Condition: Sendable {
         package var field: String
         package var operation: Operation
-        /// Spelled as `FieldText` reads it; `null` stands for a missing value where the field can miss one.
+        /// Spelled as the field's `ScalarCodec` reads it; `null` stands for a missing value where the field can miss one.
         package var value: String
 
         package init(field: String, operation: Operation, value: String) {

@@ -116,30 +116,6 @@ struct KeyBytes {
 
     // MARK: Values
 
-    /// A scalar as it stands in a record. `raw` has the scalar's stored width. Returns whether the key is exact.
-    @discardableResult
-    mutating func append(stored raw: UnsafeRawBufferPointer, _ scalar: FieldType.Scalar, limit: Int) -> Bool {
-        switch scalar {
-        case .bool: append(raw.loadUnaligned(as: UInt8.self))
-        case .int8: append(int: Int64(raw.loadUnaligned(as: Int8.self)))
-        case .int16: append(int: Int64(Int16(littleEndian: raw.loadUnaligned(as: Int16.self))))
-        case .int32: append(int: Int64(Int32(littleEndian: raw.loadUnaligned(as: Int32.self))))
-        case .int64: append(int: Int64(littleEndian: raw.loadUnaligned(as: Int64.self)))
-        case .uint8: append(uint: UInt64(raw.loadUnaligned(as: UInt8.self)))
-        case .uint16: append(uint: UInt64(UInt16(littleEndian: raw.loadUnaligned(as: UInt16.self))))
-        case .uint32: append(uint: UInt64(UInt32(littleEndian: raw.loadUnaligned(as: UInt32.self))))
-        case .uint64: append(uint: UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self)))
-        case .float:
-            append(double: Double(Float(bitPattern: UInt32(littleEndian: raw.loadUnaligned(as: UInt32.self)))))
-        case .double, .date:
-            append(double: Double(bitPattern: UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self))))
-        case .uuid: append(raw)
-        case .string: return NormalizedText.withNormalized(raw) { append(escaping: $0, limit: limit) }
-        case .data: return append(escaping: raw, limit: limit)
-        }
-        return true
-    }
-
     /// A value that is not null. Returns whether the key is exact.
     @discardableResult
     mutating func append(_ value: StoredValue, limit: Int) -> Bool {

@@ -125,13 +125,13 @@ extension Filter.Comparison {
     func holds(_ view: RecordView) throws(RecordFailure) -> Bool {
         if view.isNull(position) { return false }
         let field = view.layout.fields[position]
-        guard let scalar = field.type.scalar else { return false }
+        guard let scalar = field.scalar else { return false }
         let bytes = try view.bytes(position)
         let order: StoredOrder
         if case .key = field.location {
-            order = .of(try RecordView.idValue(key: bytes, field.type), value)
+            order = .of(try scalar.codec.read(key: bytes).storedValue, value)
         } else {
-            order = try .of(stored: bytes, scalar, value)
+            order = try scalar.order(stored: bytes, value)
         }
         switch operation {
         case .equal: return order == .equal
@@ -159,36 +159,6 @@ extension Filter.TextPrefix {
 }
 
 extension StoredOrder {
-    /// Compares a field's bytes in a record with a value of the field's kind, without making a value of the bytes.
-    @inline(__always)
-    static func of(
-        stored bytes: UnsafeRawBufferPointer, _ scalar: FieldType.Scalar, _ value: StoredValue
-    ) throws(RecordFailure) -> StoredOrder {
-        switch value {
-        case .int(let value):
-            switch scalar {
-            case .int64: return of(try Int64.load(bytes), value)
-            case .int32: return of(Int64(try Int32.load(bytes)), value)
-            case .int16: return of(Int64(try Int16.load(bytes)), value)
-            default: return of(Int64(try Int8.load(bytes)), value)
-            }
-        case .uint(let value):
-            switch scalar {
-            case .uint64: return of(try UInt64.load(bytes), value)
-            case .uint32: return of(UInt64(try UInt32.load(bytes)), value)
-            case .uint16: return of(UInt64(try UInt16.load(bytes)), value)
-            default: return of(UInt64(try UInt8.load(bytes)), value)
-            }
-        case .double(let value):
-            return scalar == .float ? of(Double(try Float.load(bytes)), value) : of(try Double.load(bytes), value)
-        case .bool(let value): return of(try Bool.load(bytes) ? 1 : 0, value ? 1 : 0)
-        case .text(let value):
-            return NormalizedText.withNormalized(bytes) { text in value.withUnsafeBytes { of(text, $0) } }
-        case .bytes(let value), .uuid(let value): return value.withUnsafeBytes { of(bytes, $0) }
-        case .null, .list: return .unordered
-        }
-    }
-
     /// Compares two values of one kind.
     static func of(_ lhs: StoredValue, _ rhs: StoredValue) -> StoredOrder {
         switch (lhs, rhs) {
@@ -214,7 +184,7 @@ extension RecordView {
                 return
             }
             if let scalar = type.scalar, case .scalar = type {
-                found = try StoredOrder.of(stored: element, scalar, wanted) == .equal
+                found = try scalar.order(stored: element, wanted) == .equal
             } else {
                 found = try Self.value(element, type) == wanted
             }

@@ -17,12 +17,16 @@ final class RecordLayout: Sendable {
         let type: FieldType
         let references: String?
         let location: Location
+        /// Of a single value, missing or not.
+        let scalar: FieldType.Scalar?
     }
 
     let header: RecordHeader
     /// In record order, `id` first; the position is also the field's null bit.
     let fields: [Field]
     let shape: RecordShape
+    /// Bytes of an ID in a key; 0 for text, whose length varies.
+    let idKeyWidth: Int
 
     init(number: UInt16, fields: [(number: Int, name: String, type: FieldType, references: String?)]) {
         header = RecordHeader(layout: number)
@@ -43,14 +47,12 @@ final class RecordLayout: Sendable {
             placed.append(
                 Field(
                     number: field.number, name: field.name, type: field.type, references: field.references,
-                    location: location))
+                    location: location, scalar: field.type.scalar))
         }
         self.shape = shape
         self.fields = placed
+        idKeyWidth = placed.first?.scalar?.codec.keyWidth ?? 0
     }
-
-    /// Bytes of an ID in a key; 0 for text, whose length varies.
-    var idKeyWidth: Int { fields[0].type.scalar?.keyWidth ?? 0 }
 
     func position(named name: String) -> Int? { fields.firstIndex { $0.name == name } }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// A record's bytes read through its layout, without the Swift type and without copying. Any bytes can be looked at.
 struct RecordView {
     let key: UnsafeRawBufferPointer
@@ -60,49 +58,17 @@ struct RecordView {
         if isNull(position) { return .null }
         let field = layout.fields[position]
         let bytes = try bytes(position)
-        if case .key = field.location { return try Self.idValue(key: bytes, field.type) }
-        return try Self.value(bytes, field.type.unwrapped)
+        guard let scalar = field.scalar else { return .list(try Self.elements(bytes, field.type)) }
+        if case .key = field.location { return try scalar.codec.read(key: bytes).storedValue }
+        return try scalar.codec.value(stored: bytes)
     }
 
     /// The text of a String field in its own spelling, for those who print it.
     func text(_ position: Int) throws(RecordFailure) -> String { try String.load(bytes(position)) }
 
     static func value(_ bytes: UnsafeRawBufferPointer, _ type: FieldType) throws(RecordFailure) -> StoredValue {
-        switch type {
-        case .optional(let wrapped): return try value(bytes, wrapped)
-        case .array: return .list(try elements(bytes, type))
-        case .scalar(let scalar):
-            switch scalar {
-            case .bool: return .bool(try Bool.load(bytes))
-            case .int8: return .int(Int64(try Int8.load(bytes)))
-            case .int16: return .int(Int64(try Int16.load(bytes)))
-            case .int32: return .int(Int64(try Int32.load(bytes)))
-            case .int64: return .int(try Int64.load(bytes))
-            case .uint8: return .uint(UInt64(try UInt8.load(bytes)))
-            case .uint16: return .uint(UInt64(try UInt16.load(bytes)))
-            case .uint32: return .uint(UInt64(try UInt32.load(bytes)))
-            case .uint64: return .uint(try UInt64.load(bytes))
-            case .float: return .double(Double(try Float.load(bytes)))
-            case .double, .date: return .double(try Double.load(bytes))
-            case .uuid: return .uuid(Array(bytes))
-            case .string: return .text(NormalizedText.bytes(of: try String.load(bytes)))
-            case .data: return .bytes(Array(bytes))
-            }
-        }
-    }
-
-    /// The ID that a key stands for, where the record does not repeat it.
-    static func idValue(key: UnsafeRawBufferPointer, _ type: FieldType) throws(RecordFailure) -> StoredValue {
-        if type.scalar == .uuid {
-            guard key.count == 16 else { throw .truncated }
-            return .uuid(Array(key))
-        }
-        guard key.count == 8 else { throw .truncated }
-        let ordered = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
-        switch type.scalar {
-        case .uint8, .uint16, .uint32, .uint64: return .uint(ordered)
-        default: return .int(Int64(bitPattern: ordered ^ (1 << 63)))
-        }
+        guard let scalar = type.scalar else { return .list(try elements(bytes, type)) }
+        return try scalar.codec.value(stored: bytes)
     }
 
     static func elements(_ bytes: UnsafeRawBufferPointer, _ type: FieldType) throws(RecordFailure) -> [StoredValue] {
@@ -138,11 +104,5 @@ struct RecordView {
             guard let tag = raw.first, tag <= 1 else { throw .invalidValue }
             try body(tag == 0 ? nil : UnsafeRawBufferPointer(rebasing: raw[1...]), unwrapped)
         }
-    }
-}
-
-extension RecordView {
-    static func uuidText(_ bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> String {
-        try UUID.load(bytes).uuidString
     }
 }

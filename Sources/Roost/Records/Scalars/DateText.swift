@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Foundation's formats keep milliseconds. A stored date is a Double of seconds, and a condition is to find exactly the
 /// date that was printed: the fraction here has as many digits as tell the Double from its neighbours.
-package enum DateText {
+enum DateText {
     /// Days from 0001-01-01 to the reference date, 2001-01-01.
     private static let referenceDay = 730_485
     private static let secondsOfDay = 86_400
@@ -15,7 +15,7 @@ package enum DateText {
 
     /// `2024-05-31T18:30:00.25Z` for seconds since the reference date. What no year of four digits holds is printed as the
     /// seconds themselves, after `@`.
-    package static func text(_ seconds: Double) -> String {
+    static func text(_ seconds: Double) -> String {
         if seconds.isNaN { return "@nan" }
         guard let (whole, fraction) = split(seconds) else { return "@\(seconds)" }
         let (day, time) = divided(whole, by: secondsOfDay)
@@ -63,7 +63,7 @@ package enum DateText {
 
     /// A date, a date with a time of day, or `@` and seconds since the reference date. Without a zone it is UTC. Nil for
     /// anything else, and for a day or a time that does not exist.
-    package static func seconds(_ text: String) -> Double? {
+    static func seconds(_ text: String) -> Double? {
         if text.first == "@" { return Double(text.dropFirst()) }
         var scanner = Scanner(text)
         guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
