@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RoostTestSupport
+import Synchronization
+import Testing
+
+@testable import Roost
+
+// Hazards 5, 6 and 43: a process with a small map beside one with a large one, which lets the file grow beyond it.
+struct GrownFileTests {
+    let place = TemporaryPlace()
+    let store: Store
+    private let peer: HelperProcess
+
+    init() throws {
+        store = try Store.open(
+            at: place.url, options: .init(durability: .unsafe, maximumSize: 1 << 18), entities: Storage.Note.self)
+        peer = try HelperProcess(["add", place.url.path])
+        #expect(peer.line() == "ready")
+    }
+
+    /// About a sixth of the small map.
+    private func grow() {
+        peer.send(String(repeating: "g", count: 40_000))
+        #expect(peer.line() == "done")
+    }
+
+    private func count() throws -> Int { try store.count(FetchDescriptor<Storage.Note>()) }
+
+    @Test func smallerProcessReadsAndWritesOnWhileTheOtherGrowsTheFile() throws {
+        var expected = 0
+        for round in 0..<24 {
+            grow()
+            expected += 1
+            // Reads first, or writes first.
+            if round % 2 == 0 { #expect(try count() == expected) }
+            try store.write { tx in
+                try tx.insert(Storage.Note(id: try tx.nextID(Storage.Note.self), text: "small \(round)"))
+            }
+            expected += 1
+            #expect(try count() == expected)
+            // What a reader remembers of where it found things is of the map that it was found in.
+            for id in 1...expected { #expect(try store.get(Storage.Note.self, id: id)?.id == id) }
+            let ids = Array(1...expected)
+            #expect(try store.get(Storage.Note.self, ids: ids).map(\.id) == ids)
+        }
+        #expect(peer.finish() == 0)
+        let attributes = try FileManager.default.attributesOfItem(atPath: place.url.path + "/data.mdb")
+        #expect((attributes[.size] as? Int ?? 0) > 1 << 18)
+    }
+
+    @Test func readersOnManyThreadsGoOnWhileTheFileGrows() throws {
+        let isOver = Atomic<Bool>(false)
+        let failures = Mutex<[any Error]>([])
+        let reads = Atomic<Int>(0)
+        let ended = DispatchGroup()
+        for _ in 0..<4 {
+            ended.enter()
+            Thread.detachNewThread { [store] in
+                var last = 0
+                while !isOver.load(ordering: .acquiring) {
+                    do {
+                        let notes = try store.fetch(FetchDescriptor<Storage.Note>())
+                        if notes.count < last { throw StoreError(.damaged, "\(notes.count) after \(last)") }
+                        last = notes.count
+                        reads.add(1, ordering: .relaxed)
+                    } catch {
+                        failures.withLock { $0.append(error) }
+                        break
+                    }
+                }
+                ended.leave()
+            }
+        }
+        for _ in 0..<24 { grow() }
+        isOver.store(true, ordering: .releasing)
+        ended.wait()
+        #expect(failures.withLock { $0.map { "\($0)" } } == [])
+        #expect(reads.load(ordering: .relaxed) > 0)
+        #expect(try count() == 24)
+        #expect(peer.finish() == 0)
+    }
+
+    @Test func observerOfTheSmallerProcessSeesTheOthersCommits() async throws {
+        var values = FetchDescriptor<Storage.Note>().makeCountObserver().values(store).makeAsyncIterator()
+        #expect(try await values.next() == 0)
+        for round in 1...12 {
+            grow()
+            #expect(try await values.next() == round)
+        }
+        #expect(peer.finish() == 0)
+    }
+
+    /// A write inside a read would wait for the read, which cannot end before it.
+    @Test func writeInsideAReadIsRefusedRatherThanWaitForItself() throws {
+        try store.write { tx in try tx.insert(Storage.Note(id: -3, text: "before")) }
+        let error = try store.read { (tx) throws -> (any Error)? in
+            let before = try tx.get(Storage.Note.self, id: -3)
+            #expect(before != nil)
+            for _ in 0..<12 { grow() }
+            do {
+                try store.write { tx in try tx.insert(Storage.Note(id: -2, text: "inside")) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect((error as? StoreError)?.code == .storeBusy)
+        try store.write { tx in try tx.insert(Storage.Note(id: -2, text: "behind")) }
+        #expect(try count() == 14)
+        #expect(peer.finish() == 0)
+    }
+}
