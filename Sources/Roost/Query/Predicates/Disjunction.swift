@@ -41,6 +41,8 @@ extension Filter {
         for part in parts {
             switch part {
             case .constant(false): continue
+            // Nothing is in an empty set, which must not take a set's place.
+            case .isIn(_, let values) where values.isEmpty: continue
             case .compare(let comparison) where comparison.operation == .equal:
                 if sets[comparison.position]?.values.insert(comparison.value) == nil {
                     sets[comparison.position] = (merged.count, [comparison.value])

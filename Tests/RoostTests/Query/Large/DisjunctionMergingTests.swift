@@ -34,6 +34,16 @@ import Testing
         #expect(try parts(#Predicate { $0.factor == 1 || $0.factor == nan || $0.factor == 2 }) == ["2 values of 5"])
     }
 
+    /// The empty set took the place of the equalities' one: no row was found.
+    @Test func emptyCapturedSetTakesNobodysPlace() throws {
+        let (none, one): ([Int], [Int]) = ([], [5])
+        #expect(try parts(#Predicate { none.contains($0.value) || $0.value == 5 }) == ["comparison of 1"])
+        #expect(try parts(#Predicate { none.contains($0.value) || one.contains($0.value) }) == ["1 values of 1"])
+        #expect(try parts(#Predicate { none.contains($0.value) || none.contains($0.other) }) == ["false"])
+        #expect(
+            try parts(#Predicate { $0.value == 5 || none.contains($0.value) || $0.value == 6 }) == ["2 values of 1"])
+    }
+
     /// Otherwise the object for which `value == 3` holds would be found where the predicate fails.
     @Test func notPastAPartThatCanThrow() throws {
         let parts = try parts(#Predicate { $0.value == 1 || 10 / $0.other == 1 || $0.value == 3 })
