@@ -25,6 +25,8 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
+    var isFulfilled: Bool { state.withLock { $0.result != nil } }
+
     /// From now on cancellation comes too late. False when it came before.
     func claim() -> Bool {
         state.withLock { state in
@@ -34,19 +36,21 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives the result, unless there is one.
-    func fulfil(_ result: Result<Value, any Error>) { give(result) { _ in true } }
+    /// Gives the result. False when there is one.
+    @discardableResult
+    func fulfil(_ result: Result<Value, any Error>) -> Bool { give(result) { _ in true } }
 
     /// Gives `CancellationError`, unless there is a result or somebody works on it.
-    func cancel() { give(.failure(CancellationError())) { !$0.isClaimed } }
+    func cancel() { _ = give(.failure(CancellationError())) { !$0.isClaimed } }
 
-    private func give(_ result: Result<Value, any Error>, _ condition: (State) -> Bool) {
-        let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-            guard state.result == nil, condition(state) else { return nil }
+    private func give(_ result: Result<Value, any Error>, _ condition: (State) -> Bool) -> Bool {
+        let (isGiven, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
+            guard state.result == nil, condition(state) else { return (false, nil) }
             state.result = result
             defer { state.continuation = nil }
-            return state.continuation
+            return (true, state.continuation)
         }
         continuation?.resume(with: result)
+        return isGiven
     }
 }

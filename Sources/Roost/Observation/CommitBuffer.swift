@@ -29,7 +29,7 @@ final class CommitBuffer: Sendable {
         private struct State {
             var pending = PendingCommits()
             /// Several only when copies of an iterator are used at once: each gets another commit.
-            var waiters: [CheckedContinuation<CommitRecord?, Never>] = []
+            var waiters = WaitList<Promise<CommitRecord?>>()
             /// Nothing will be added.
             var hasEnded = false
         }
@@ -41,32 +41,41 @@ final class CommitBuffer: Sendable {
         init(store: Store) { self.store = store }
 
         func receive(_ commit: CommitRecord) {
-            let taken = state.withLock { state -> (CheckedContinuation<CommitRecord?, Never>, CommitRecord)? in
-                guard !state.hasEnded else { return nil }
+            state.withLock { state in
+                guard !state.hasEnded else { return }
                 state.pending.append(commit)
-                guard !state.waiters.isEmpty, let next = state.pending.next() else { return nil }
-                return (state.waiters.removeFirst(), next)
+                // Who was cancelled meanwhile does not take one. The tasks go on after the lock is let go of.
+                while let waiter = state.waiters.popFirst() {
+                    guard waiter.claim() else { continue }
+                    waiter.fulfil(.success(state.pending.next()))
+                    return
+                }
             }
-            if let (waiter, commit) = taken { waiter.resume(returning: commit) }
         }
 
+        /// Nil at the end, and when the task is cancelled, which ends nothing for those who share the iteration.
         func next() async -> CommitRecord? {
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { (continuation: CheckedContinuation<CommitRecord?, Never>) in
-                    enum Step {
-                        case go(CommitRecord?)
-                        case wait
-                    }
-                    let step = state.withLock { state -> Step in
-                        if let commit = state.pending.next() { return .go(commit) }
-                        if state.hasEnded { return .go(nil) }
-                        state.waiters.append(continuation)
-                        return .wait
-                    }
-                    if case .go(let commit) = step { continuation.resume(returning: commit) }
+            if Task.isCancelled { return nil }
+            let promise = Promise<CommitRecord?>()
+            enum Step {
+                case go(CommitRecord?)
+                case wait(WaitList<Promise<CommitRecord?>>.Ticket)
+            }
+            let step = state.withLock { state -> Step in
+                if let commit = state.pending.next() { return .go(commit) }
+                if state.hasEnded { return .go(nil) }
+                return .wait(state.waiters.append(promise))
+            }
+            switch step {
+            case .go(let commit): return commit
+            case .wait(let ticket):
+                return await withTaskCancellationHandler {
+                    // The only error is the cancellation.
+                    (try? await promise.value()) ?? nil
+                } onCancel: {
+                    promise.cancel()
+                    state.withLock { _ = $0.waiters.remove(ticket) }
                 }
-            } onCancel: {
-                cancel()
             }
         }
 
@@ -85,10 +94,9 @@ final class CommitBuffer: Sendable {
             let waiters = state.withLock { state in
                 state.hasEnded = true
                 if !keepingPending { state.pending = PendingCommits() }
-                defer { state.waiters = [] }
-                return state.waiters
+                return state.waiters.removeAll()
             }
-            for waiter in waiters { waiter.resume(returning: nil) }
+            for waiter in waiters { waiter.fulfil(.success(nil)) }
         }
     }
 }

@@ -68,9 +68,14 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
                 case .value(let fetched): value = fetched
                 case .unmapped(let map): value = try await observation.observation.map(map)
                 }
-                if Task.isCancelled { return end() }
+                if Task.isCancelled {
+                    // Another task may share the iteration, and gets no other notice of this state.
+                    observation.observation.signal.invalidate()
+                    return end()
+                }
                 return value
             } catch {
+                if error is CancellationError { iteration?.observation.signal.invalidate() }
                 _ = end()
                 if error is CancellationError && Task.isCancelled { return nil }
                 if let error = error as? StoreError, error.code == .storeClosed, store.isClosed, iterationHasBegun {

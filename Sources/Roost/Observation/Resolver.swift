@@ -111,7 +111,11 @@ public final class Resolver<T: Entity>: Sendable {
                 guard await iteration.observation.signal.wait() else { return end() }
                 do {
                     let answer = try await resolver.refetch(iteration.observation)
-                    if Task.isCancelled { return end() }
+                    if Task.isCancelled {
+                        // Another task may share the iteration, and gets no other notice of this state.
+                        iteration.observation.signal.invalidate()
+                        return end()
+                    }
                     guard let answer else { continue }
                     delay = Self.firstDelay
                     failure = nil

@@ -143,6 +143,20 @@ struct CommitTests {
         #expect(sequences == [1, 2, 3, 4, 5])
     }
 
+    /// Cancelling one task ended the iteration for all who share it, and dropped what waited.
+    @Test func cancellingOneOfThoseWhoShareAnIterationLeavesTheOthersEverything() async throws {
+        let commits = store.commits().makeAsyncIterator()
+        let cancelled = Task { [commits] in
+            var commits = commits
+            return await commits.next()?.sequence
+        }
+        cancelled.cancel()
+        #expect(await cancelled.value == nil)
+        for id in 1...3 { try store.writeTowns([town(id)]) }
+        var others = commits
+        for sequence in 1...3 { #expect(await others.next()?.sequence == UInt64(sequence)) }
+    }
+
     @Test func bulkChangeBeyondTheLimitIsIncomplete() async throws {
         var commits = store.commits().makeAsyncIterator()
         try store.writeTowns((1...(ChangeRecorder.limit + 1)).map { town($0) })
