@@ -154,7 +154,13 @@ final class Bus: Sendable {
             state.isScheduled = true
             return true
         }
-        if isToSchedule { thread.async { [weak self] in self?.deliver() } }
+        if isToSchedule { schedule() }
+    }
+
+    /// Where no thread can be had, what waits is delivered with the next commit.
+    private func schedule() {
+        let isGiven = thread.async { [weak self] in self?.deliver() }
+        if !isGiven { state.withLock { $0.isScheduled = false } }
     }
 
     private static func record(of foreign: ClosedRange<UInt64>) -> CommitRecord {
@@ -176,7 +182,7 @@ final class Bus: Sendable {
             state.isScheduled = !state.pending.isEmpty
             return state.isScheduled
         }
-        if goesOn { thread.async { [weak self] in self?.deliver() } }
+        if goesOn { schedule() }
     }
 
     /// Bytes of what waits for the thread: of the rows, and of the objects' records.

@@ -16,8 +16,10 @@ final class SerialThread: Sendable {
 
     deinit { core.stop() }
 
-    /// Runs `work` after all that was given before. Costs a lock and, when the thread is idle, waking it.
-    func async(_ work: @escaping @Sendable () -> Void) { core.add(work) }
+    /// Runs `work` after all that was given before. Costs a lock and, when the thread is idle, waking it. False, and nothing is
+    /// run, when there is no thread yet and the system grants none.
+    @discardableResult
+    func async(_ work: @escaping @Sendable () -> Void) -> Bool { core.add(work) }
 
     /// Whether this is the thread.
     var isCurrent: Bool { core.isCurrent }
@@ -27,14 +29,15 @@ final class SerialThread: Sendable {
         core.setRepeated(every: nanoseconds, work)
     }
 
-    /// Runs `work` there and waits for its end. Not to be called on the thread itself, which would wait for itself.
+    /// Runs `work` there and waits for its end. Not to be called on the thread itself, which would wait for itself. Where no
+    /// thread is to be had nothing was ever given to it: `work` runs here.
     func sync(_ work: @escaping @Sendable () -> Void) {
         let done = DispatchSemaphore(value: 0)
-        core.add {
+        let isGiven = core.add {
             work()
             done.signal()
         }
-        done.wait()
+        if isGiven { done.wait() } else { work() }
     }
 
     /// Unchecked: the compiler cannot tell that `condition` is held wherever the rest is touched.
@@ -49,10 +52,12 @@ final class SerialThread: Sendable {
 
         init(name: String) { self.name = name }
 
-        func add(_ work: @escaping @Sendable () -> Void) {
+        func add(_ work: @escaping @Sendable () -> Void) -> Bool {
             condition.withLock {
                 waiting.append(work)
                 wake()
+                if !isStarted { waiting.removeLast() }
+                return isStarted
             }
         }
 

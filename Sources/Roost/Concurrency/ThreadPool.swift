@@ -42,7 +42,8 @@ final class ThreadPool: Sendable {
     ) async throws -> Result {
         try Task.checkCancellation()
         let job = Job {
-            if isAbandonable || promise.claim() { promise.fulfil(Swift.Result(catching: body)) }
+            // Who does not wait any more, for a closure that has not begun, does not want it run.
+            if isAbandonable ? !promise.isFulfilled : promise.claim() { promise.fulfil(Swift.Result(catching: body)) }
         } fail: {
             promise.fulfil(.failure($0))
         }
@@ -210,10 +211,13 @@ final class ThreadPool: Sendable {
         /// The system grants no thread: what waits goes on waiting for those that there are, or fails when there are none.
         private func giveBack(_ worker: Worker, _ job: Job) {
             let failed = state.withLock { state -> [Job] in
+                let lane = state.busy[ObjectIdentifier(worker)]?.lane ?? .users
                 end(worker, &state)
-                return state.threads > 0 ? [] : state.waiting.indices.flatMap { state.waiting[$0].removeAll() }
+                if state.threads == 0 { return [job] + state.waiting.indices.flatMap { state.waiting[$0].removeAll() } }
+                if !job.flag.isSet { job.ticket = state.waiting[lane.rawValue].append(job) }
+                return []
             }
-            for job in [job] + failed { job.fail(StoreError.noThread) }
+            for job in failed { job.fail(StoreError.noThread) }
         }
 
         // MARK: Threads

@@ -12,7 +12,8 @@ struct WaitList<Element> {
     var isEmpty: Bool { elements.isEmpty }
     var count: Int { elements.count }
 
-    var elementsInOrder: [Element] { (first..<next).compactMap { elements[$0] } }
+    /// Costs the sorting of those that wait.
+    var elementsInOrder: [Element] { elements.sorted { $0.key < $1.key }.map(\.value) }
 
     mutating func append(_ element: Element) -> Ticket {
         elements[next] = element

@@ -83,26 +83,33 @@ final class WriterQueue: Sendable {
             state.isBusy = true
             return true
         }
-        if isNext { start(job) }
+        if isNext, !hasStarted(job) { leave() }
     }
 
     private func leave() {
-        let next = state.withLock { state -> Waiter? in
-            let next = state.waiting.popFirst()
-            if next == nil { state.isBusy = false }
-            return next
-        }
-        switch next {
-        case .thread(let semaphore): semaphore.signal()
-        case .job(let job): start(job)
-        case nil: break
+        while true {
+            let next = state.withLock { state -> Waiter? in
+                let next = state.waiting.popFirst()
+                if next == nil { state.isBusy = false }
+                return next
+            }
+            switch next {
+            case .thread(let semaphore):
+                semaphore.signal()
+                return
+            case .job(let job): if hasStarted(job) { return }
+            case nil: return
+            }
         }
     }
 
-    private func start(_ job: Job) {
-        thread.async { [self] in
+    /// False when no thread can be had: then the job has failed, and the turn is the next one's.
+    private func hasStarted(_ job: Job) -> Bool {
+        let isGiven = thread.async { [self] in
             job.run()
             leave()
         }
+        if !isGiven { job.fail(StoreError.noThread) }
+        return isGiven
     }
 }

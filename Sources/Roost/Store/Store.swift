@@ -131,8 +131,10 @@ public final class Store: Sendable {
         for observation in observations { observation.close() }
         if inBackground {
             // The last reference may go away anywhere, also inside a transaction, which must not wait for itself. On a
-            // thread of its own: those of the global queue may all be waiting to open the file.
-            Thread.detachNewThread { engine.release() }
+            // thread of its own: those that open stores may all be waiting for this one.
+            if !NativeThread.start("roost.close", { engine.release() }), !engine.environment.isBusyOnThisThread {
+                engine.release()
+            }
         } else {
             engine.release()
         }
