@@ -13,13 +13,25 @@ enum LargeStack {
     /// (a transaction, an actor's isolation) does not belong there.
     ///
     /// Throws what `body` throws, and `system` when there is no thread to be had.
-    static func run<Result>(_ body: () throws -> Result) throws -> Result {
+    static func run<Result>(_ body: () throws -> Result) throws -> Result { try run(bytes, body) }
+
+    /// The same for what is hardly ever deep: where the address space is short, a smaller stack does.
+    static func runHardlyDeep<Result>(_ body: () throws -> Result) throws -> Result {
+        for size in [bytes, bytes / 8] {
+            do {
+                return try run(size, body)
+            } catch let error as StoreError where error.code == .system {}
+        }
+        return try run(bytes / 64, body)
+    }
+
+    private static func run<Result>(_ size: Int, _ body: () throws -> Result) throws -> Result {
         try withoutActuallyEscaping(body) { body in
             let work = Work(body: body)
             var attributes = pthread_attr_t()
             pthread_attr_init(&attributes)
             defer { pthread_attr_destroy(&attributes) }
-            pthread_attr_setstacksize(&attributes, bytes)
+            pthread_attr_setstacksize(&attributes, size)
             #if canImport(Darwin)
                 var thread: pthread_t?
             #else

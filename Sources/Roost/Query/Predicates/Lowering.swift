@@ -19,7 +19,7 @@ enum Lowering {
                 let type = ObjectIdentifier(E.self)
                 if known.withLock({ $0.contains(type) }) { return try Operand(expression).condition(context) }
                 // The runtime finds a node's `Output` by a recursion of its own, with six kilobytes a level, and keeps it.
-                let filter = try LargeStack.run { try Operand(expression).condition(context) }
+                let filter = try LargeStack.runHardlyDeep { try Operand(expression).condition(context) }
                 _ = known.withLock { $0.insert(type) }
                 return filter
             }
