@@ -7,28 +7,37 @@ import Foundation
 /// transaction until the map is made anew, which no live transaction of this process survives (hazards 5, 6, 43).
 extension Environment {
     /// How long the live transactions are waited for.
-    private static let patience: TimeInterval = 10
+    private static let patience: UInt64 = 10_000
 
-    /// Takes over the file's own map size. Called when a transaction could not begin for it; who calls holds no lock, and is
-    /// in no transaction of this environment. New readers wait meanwhile, the live ones and the writer are waited for.
+    /// Takes over the file's own map size. Called when a transaction could not begin for it; who calls holds none of this
+    /// environment's locks, and is in no transaction of it. New readers wait meanwhile, the live ones and the writer are waited for.
     ///
     /// Throws `MDB_MAP_RESIZED` when they do not end, and when called inside a read: it would wait for itself.
     func adoptMapSize() throws(LMDBError) {
         let refusal = failure(MDB_MAP_RESIZED, "mdb_txn_begin")
         if isBusyOnThisThread { throw refusal }
-        let deadline = Date(timeIntervalSinceNow: Self.patience)
-        guard resizing.lock(before: deadline) else { throw refusal }
+        let deadline = monotonicMilliseconds() + Self.patience
+        guard Self.lock(resizing, until: deadline) else { throw refusal }
         defer { resizing.unlock() }
         // Somebody else may have done it while we waited.
         guard isTooSmall else { return }
         // The writer last: a write inside a read is waiting for it, and ends by being refused.
         defer { for pool in pools { pool.resume() } }
         for pool in pools where !pool.pause(until: deadline) { throw refusal }
-        guard writing.lock(before: deadline) else { throw refusal }
+        guard Self.lock(writing, until: deadline) else { throw refusal }
         defer { writing.unlock() }
-        guard opening.lock(before: deadline) else { throw refusal }
+        guard Self.lock(opening, until: deadline) else { throw refusal }
         defer { opening.unlock() }
         try resize()
+    }
+
+    /// By the clock that nobody sets. `NSLock` would wait by the other one.
+    private static func lock(_ lock: NSLock, until deadline: UInt64) -> Bool {
+        while !lock.try() {
+            if monotonicMilliseconds() > deadline { return false }
+            usleep(500)
+        }
+        return true
     }
 
     /// Whether the file's used pages end beyond the map.

@@ -166,7 +166,8 @@ final class ReaderPool: Sendable {
     }
 
     /// Keeps new readers waiting, and waits for the live ones. False when they have not ended in time. Followed by `resume`.
-    func pause(until deadline: Date) -> Bool {
+    /// `deadline` is of `monotonicMilliseconds`.
+    func pause(until deadline: UInt64) -> Bool {
         let drained = state.withLock { state -> DispatchSemaphore? in
             state.isPaused = true
             if state.closed || state.made == state.idle.count { return nil }
@@ -175,7 +176,8 @@ final class ReaderPool: Sendable {
             return semaphore
         }
         guard let drained else { return true }
-        return drained.wait(timeout: .now() + max(0, deadline.timeIntervalSinceNow)) == .success
+        let left = deadline - min(deadline, monotonicMilliseconds())
+        return drained.wait(timeout: .now() + .milliseconds(Int(left))) == .success
     }
 
     /// After `pause`: the map may lie elsewhere.
@@ -218,7 +220,7 @@ final class ReaderPool: Sendable {
     /// when it has none, it waits for a slot of another process.
     private func make() throws(LMDBError) -> ReaderSlot? {
         let (code, handle) = beginRead(environment) {
-            !Cancellation.isRequested && state.withLock { !$0.closed && $0.made == 1 }
+            !Cancellation.isRequested && state.withLock { !$0.closed && !$0.isPaused && $0.slots.isEmpty }
         }
         if code == MDB_SUCCESS, let handle {
             let slot = ReaderSlot(handle, self)
