@@ -205,7 +205,7 @@ struct PageTree {
         )
         guard page.load(as: UInt64.self) == number,
             page.load(fromByteOffset: 10, as: UInt16.self) == (isLeaf ? Self.leaf : Self.branch),
-            lower > Self.headerSize, lower <= upper, Int(upper) <= pageSize
+            lower > Self.headerSize, lower & 1 == 0, lower <= upper, Int(upper) <= pageSize
         else { throw Self.damaged() }
     }
 

@@ -100,7 +100,10 @@ struct PageTrees: ~Copyable {
         guard pageSize >= 512, pageSize & (pageSize - 1) == 0, pageSize <= sysconf(Int32(_SC_PAGESIZE)) else {
             return nil
         }
-        let pageLimit = min(UInt64(info.me_last_pgno) + 1, UInt64(file.st_size) / UInt64(pageSize))
+        // A peer's file may be larger than this process's map.
+        let pageLimit = min(
+            UInt64(info.me_last_pgno) + 1, UInt64(file.st_size) / UInt64(pageSize),
+            UInt64(info.me_mapsize) / UInt64(pageSize))
         guard let page = UnsafeRawPointer(bitPattern: Int(bitPattern: value) & ~(pageSize - 1)) else { return nil }
         let number = page.load(as: UInt64.self)
         guard number >= 2, number < pageLimit,
