@@ -24,7 +24,7 @@ final class PresenceLock: Sendable {
     private static let tries = 600
     /// Who makes the lock file holds the lock exclusively: that it is missing, or that nobody uses it, under a shared lock can
     /// only be seen again and again while somebody else, who looks for it likewise, is about to make it, or is closing.
-    private static let triesWhileMissing = 60
+    private static let triesWhileMissing = 500
     private static let pause = 5_000
 
     /// Runs `body`, which lets LMDB open its files, under the lock, and returns the lock with what it gave. Alone when LMDB's

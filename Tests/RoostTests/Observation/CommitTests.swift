@@ -125,7 +125,8 @@ struct CommitTests {
         }
         rest.cancel()
         await rest.value
-        #expect(await commits.next() == nil)
+        // What the cancelled task did not take is still there for this one.
+        #expect(await (commits.next()?.sequence ?? 0) > 1)
     }
 
     /// One of two that waited at once was never resumed.
