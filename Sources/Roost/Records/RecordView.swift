@@ -102,6 +102,8 @@ struct RecordView {
                 continue
             }
             guard let tag = raw.first, tag <= 1 else { throw .invalidValue }
+            // Keys and comparisons load the element as it is.
+            guard tag == 0 || width == 0 || raw.count == 1 + width else { throw .truncated }
             try body(tag == 0 ? nil : UnsafeRawBufferPointer(rebasing: raw[1...]), unwrapped)
         }
     }

@@ -80,6 +80,21 @@ import Testing
         #expect(ordered.count == 1)
     }
 
+    /// Its key was loaded from beyond its end.
+    @Test(arguments: FieldType.Scalar.allCases.filter { $0.codec.storedWidth > 0 })
+    func elementOfAnotherWidthIsDamage(_ kind: FieldType.Scalar) throws {
+        for count in [0, kind.codec.storedWidth - 1, kind.codec.storedWidth + 1] where count != kind.codec.storedWidth {
+            let list = ["\u{1}" + String(repeating: "a", count: count)]
+            var bytes = [UInt8](repeating: 0, count: list.storedByteCount)
+            bytes.withUnsafeMutableBytes { if let base = $0.baseAddress { list.store(to: base) } }
+            #expect(throws: RecordFailure.truncated) {
+                try bytes.withUnsafeBytes {
+                    try RecordView.forEachElement($0, .array(.optional(.scalar(kind)))) { _, _ in }
+                }
+            }
+        }
+    }
+
     @Test(arguments: FieldType.Scalar.allCases) func keysOfIDsAreReadAsTheID(_ kind: FieldType.Scalar) throws {
         for value in try #require(Self.samples[kind]) {
             guard let id = value as? any EntityID, !type(of: id).isKeptInRecord else {
