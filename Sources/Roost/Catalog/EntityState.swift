@@ -46,6 +46,29 @@ final class EntityState: Sendable {
         }
     }
 
+    /// The door to a record: hands `body` the view of it, and names entity and ID in the error of one that cannot be read.
+    @inline(__always)
+    func read<Result>(
+        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, _ body: (RecordView) throws -> Result
+    ) throws -> Result {
+        try namingDamage(key: key, record: record) {
+            try body(try RecordView(key: key, record: record, layout: layout))
+        }
+    }
+
+    /// Turns what says only that bytes cannot be read into the error that says whose they are.
+    @inline(__always)
+    func namingDamage<Result>(
+        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer?, field: @autoclosure () -> String? = nil,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let failure as RecordFailure {
+            throw damaged(failure, key: key, record: record, field: field())
+        }
+    }
+
     /// The error of a record that cannot be read. Where there is one, its checksum tells whether it is as it was written.
     @inline(never)
     func damaged(

@@ -53,14 +53,12 @@ extension RecordView {
     }
 
     /// All fields, in the layout's order.
-    func inspected(_ state: EntityState) throws(StoreError) -> [InspectedValue] {
+    func inspected(_ state: EntityState) throws -> [InspectedValue] {
         var row: [InspectedValue] = []
         row.reserveCapacity(layout.fields.count)
         for position in layout.fields.indices {
-            do throws(RecordFailure) {
+            try state.namingDamage(key: key, record: record, field: layout.fields[position].name) {
                 row.append(try inspected(position))
-            } catch {
-                throw state.damaged(error, key: key, record: record, field: layout.fields[position].name)
             }
         }
         return row

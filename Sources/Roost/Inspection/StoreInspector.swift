@@ -123,11 +123,7 @@ package final class StoreInspector: Sendable {
     private static func row(
         _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, _ state: EntityState
     ) throws -> [InspectedValue] {
-        do {
-            return try RecordView(key: key, record: record, layout: state.layout).inspected(state)
-        } catch let failure as RecordFailure {
-            throw state.damaged(failure, key: key, record: record)
-        }
+        try state.read(key: key, record: record) { try $0.inspected(state) }
     }
 
     // MARK: Summary

@@ -65,11 +65,8 @@ public struct Commit: Sendable {
         var deleted: [T.ID] = []
         var fields: [T.ID: Set<String>] = [:]
         for row in entity.rows where !row.isTransient {
-            let id: T.ID
-            do {
-                id = try row.key.withUnsafeBytes { try T.ID.load(key: $0) }
-            } catch let failure as RecordFailure {
-                throw row.key.withUnsafeBytes { state.damaged(failure, key: $0, record: nil, field: "id") }
+            let id = try row.key.withUnsafeBytes { key in
+                try state.namingDamage(key: key, record: nil, field: "id") { try T.ID.load(key: key) }
             }
             switch row.kind {
             case .inserted: inserted.append(id)

@@ -92,11 +92,12 @@ final class WriteSession {
         _ state: EntityState, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, new: UnsafeRawBufferPointer?
     ) throws {
         do {
-            try indexes.update(state.indexes, state.layout, key: key, old: old, new: new, in: transaction)
+            try state.namingDamage(key: key, record: new) {
+                try indexes.update(state.indexes, state.layout, key: key, old: old, new: new, in: transaction)
+            }
         } catch {
             // The record is written and its entries are not: the transaction can only abort (hazard 24).
             transaction.poison(error as? LMDBError ?? LMDBError(code: SystemCode.invalid, operation: "reindex"))
-            if let failure = error as? RecordFailure { throw state.damaged(failure, key: key, record: new) }
             throw error
         }
     }
