@@ -49,6 +49,7 @@ final class PresenceLock: Sendable {
             // Taken exclusively first: a shared lock that is to become an exclusive one is lost where it cannot.
             let isAlone = flock(descriptor, LOCK_EX | LOCK_NB) == 0
             if isAlone || flock(descriptor, LOCK_SH | LOCK_NB) == 0, try isSameFile(descriptor, path) {
+                if isAlone { try allocate(lockFile(in: directory), isReadOnly: isReadOnly) }
                 if isAlone || isInUse(lockFile(in: directory)) {
                     let result = try body()
                     if isAlone { while flock(descriptor, LOCK_SH) != 0, errno == EINTR {} }
@@ -62,6 +63,22 @@ final class PresenceLock: Sendable {
             usleep(UInt32.random(in: UInt32(pause / 2)...UInt32(pause)))
         }
         throw .inUse
+    }
+
+    /// Bytes of LMDB's lock file with 1,022 reader slots, of 64 bytes each, and what stands before them.
+    private static let lockFileSize = 1 << 16
+
+    /// Gives LMDB's lock file its memory on the disk: LMDB only sets its length, and writing through the map where the disk is
+    /// full would end the process.
+    private static func allocate(_ lockFile: String, isReadOnly: Bool) throws(Environment.OpenError) {
+        #if os(Linux)
+            let descriptor = Descriptors.open(lockFile, O_RDWR | O_CREAT | O_NOFOLLOW)
+            // Where it cannot be written LMDB says why, or does without.
+            guard descriptor >= 0 else { return }
+            defer { close(descriptor) }
+            let code = posix_fallocate(descriptor, 0, off_t(lockFileSize))
+            if code == ENOSPC || code == EDQUOT { throw .system(ENOSPC, path: lockFile) }
+        #endif
     }
 
     /// Whether a process holds LMDB's lock on the lock file. When others have the environment open and nobody does, theirs was

@@ -46,4 +46,23 @@ struct DiskFullTests {
         #expect(try store.count(FetchDescriptor<Town>()) == stored)
         #expect(try store.get(Town.self, id: stored) == nil)
     }
+
+    /// LMDB's lock file was sparse: the first byte written through its map ended the process.
+    @Test func openingOnAFullDiskIsAnError() throws {
+        let place = TemporaryPlace()
+        try FileManager.default.createDirectory(at: place.url, withIntermediateDirectories: true)
+        guard run("/bin/mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place.url.path) else {
+            print("DiskFullTests: skipped, as this user may not mount")
+            return
+        }
+        defer { _ = run("/bin/umount", place.url.path) }
+        let descriptor = open(place.url.appendingPathComponent("junk").path, O_WRONLY | O_CREAT, 0o600)
+        let junk = [UInt8](repeating: 7, count: 4_096)
+        while junk.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) > 0 {}
+        close(descriptor)
+        let error = #expect(throws: StoreError.self) {
+            try Store.open(at: place.url.appendingPathComponent("World.roost"), entities: Town.self)
+        }
+        #expect(error?.code == .diskFull)
+    }
 }
