@@ -10,6 +10,7 @@ final class Promise<Value: Sendable>: Sendable {
         var continuation: CheckedContinuation<Value, any Error>?
         var result: Result<Value, any Error>?
         var isClaimed = false
+        var isFulfilled = false
     }
 
     private let state = Mutex(State())
@@ -19,18 +20,19 @@ final class Promise<Value: Sendable>: Sendable {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state -> Result<Value, any Error>? in
                 if state.result == nil { state.continuation = continuation }
+                defer { state.result = nil }
                 return state.result
             }
             if let result { continuation.resume(with: result) }
         }
     }
 
-    var isFulfilled: Bool { state.withLock { $0.result != nil } }
+    var isFulfilled: Bool { state.withLock { $0.isFulfilled } }
 
     /// From now on cancellation comes too late. False when it came before.
     func claim() -> Bool {
         state.withLock { state in
-            if state.result != nil { return false }
+            if state.isFulfilled { return false }
             state.isClaimed = true
             return true
         }
@@ -45,10 +47,15 @@ final class Promise<Value: Sendable>: Sendable {
 
     private func give(_ result: Result<Value, any Error>, _ condition: (State) -> Bool) -> Bool {
         let (isGiven, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
-            guard state.result == nil, condition(state) else { return (false, nil) }
-            state.result = result
-            defer { state.continuation = nil }
-            return (true, state.continuation)
+            guard !state.isFulfilled, condition(state) else { return (false, nil) }
+            state.isFulfilled = true
+            // Kept only for who does not wait yet: a result may hold a store.
+            guard let continuation = state.continuation else {
+                state.result = result
+                return (true, nil)
+            }
+            state.continuation = nil
+            return (true, continuation)
         }
         continuation?.resume(with: result)
         return isGiven

@@ -135,7 +135,7 @@ final class ThreadPool: Sendable {
 
         private enum Action {
             case wake(Worker)
-            case start(Worker, Job)
+            case start(Worker)
             case watch
             case report
         }
@@ -149,12 +149,8 @@ final class ThreadPool: Sendable {
                 guard let (job, lane) = next(&state) else { return actions }
                 let worker = state.idle.popLast() ?? Worker()
                 begin(worker, lane, &state)
-                if isNew {
-                    actions.append(.start(worker, job))
-                } else {
-                    state.assigned[ObjectIdentifier(worker)] = job
-                    actions.append(.wake(worker))
-                }
+                state.assigned[ObjectIdentifier(worker)] = job
+                actions.append(isNew ? .start(worker) : .wake(worker))
             }
             guard size.patience != nil, !state.isStopped else { return actions }
             if !state.isWaiting {
@@ -199,8 +195,8 @@ final class ThreadPool: Sendable {
             for action in actions {
                 switch action {
                 case .wake(let worker): worker.semaphore.signal()
-                case .start(let worker, let job):
-                    if !NativeThread.start(name, { self.work(worker, job) }) { giveBack(worker, job) }
+                case .start(let worker):
+                    if !NativeThread.start(name, { self.work(worker) }) { giveBack(worker) }
                 case .watch:
                     if !NativeThread.start(name, { self.watch() }) { state.withLock { $0.isWatched = false } }
                 case .report: size.whenBlocked?()
@@ -209,8 +205,9 @@ final class ThreadPool: Sendable {
         }
 
         /// The system grants no thread: what waits goes on waiting for those that there are, or fails when there are none.
-        private func giveBack(_ worker: Worker, _ job: Job) {
+        private func giveBack(_ worker: Worker) {
             let failed = state.withLock { state -> [Job] in
+                guard let job = state.assigned.removeValue(forKey: ObjectIdentifier(worker)) else { return [] }
                 let lane = state.busy[ObjectIdentifier(worker)]?.lane ?? .users
                 end(worker, &state)
                 if state.threads == 0 { return [job] + state.waiting.indices.flatMap { state.waiting[$0].removeAll() } }
@@ -222,17 +219,20 @@ final class ThreadPool: Sendable {
 
         // MARK: Threads
 
-        private func work(_ worker: Worker, _ first: Job) {
-            var job: Job? = first
-            while let present = job {
-                present.run()
-                job = nextJob(for: worker)
-            }
+        private func work(_ worker: Worker) {
+            repeat { runAssigned(worker) } while getsWork(worker)
         }
 
-        private func nextJob(for worker: Worker) -> Job? {
+        /// In a frame of its own, so that nothing of the job is left when the thread goes idle.
+        @inline(never)
+        private func runAssigned(_ worker: Worker) {
+            state.withLock { $0.assigned.removeValue(forKey: ObjectIdentifier(worker)) }?.run()
+        }
+
+        /// Waits for work, which is then assigned. False when the thread is to end.
+        private func getsWork(_ worker: Worker) -> Bool {
             enum Step {
-                case work(Job)
+                case work
                 case wait
                 case end
             }
@@ -241,26 +241,27 @@ final class ThreadPool: Sendable {
                 // Those who took the place of a stuck one end when it has come back.
                 if state.threads < allowed(state), let (job, lane) = next(&state) {
                     begin(worker, lane, &state)
-                    return .work(job)
+                    state.assigned[ObjectIdentifier(worker)] = job
+                    return .work
                 }
                 if state.isStopped || state.isWaiting && state.threads >= allowed(state) { return .end }
                 state.idle.append(worker)
                 return .wait
             }
             switch step {
-            case .work(let job): return job
-            case .end: return nil
+            case .work: return true
+            case .end: return false
             case .wait: break
             }
             let hasTimedOut = worker.semaphore.wait(timeout: .now() + Self.idleTime) == .timedOut
-            let job = state.withLock { state -> Job? in
-                if let job = state.assigned.removeValue(forKey: ObjectIdentifier(worker)) { return job }
+            let isAssigned = state.withLock { state in
+                if state.assigned[ObjectIdentifier(worker)] != nil { return true }
                 state.idle.removeAll { $0 === worker }
-                return nil
+                return false
             }
             // It was given work at the last moment: the signal for it is still to come, or there.
-            if hasTimedOut, job != nil { worker.semaphore.wait() }
-            return job
+            if hasTimedOut, isAssigned { worker.semaphore.wait() }
+            return isAssigned
         }
 
         /// Looks from time to time whether those who work have come on, as long as somebody waits.

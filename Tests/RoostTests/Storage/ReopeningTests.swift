@@ -18,6 +18,21 @@ import Testing
         }
     }
 
+    /// An idle thread of the pool kept what it had run last, and the store with it, for ten seconds.
+    @Test func aStoreThatATaskHasUsedAndReleasedOpensWithOtherOptions() async throws {
+        let place = TemporaryPlace()
+        @Sendable func use(_ round: Int) async throws {
+            let store = try await Store.open(at: place.url, options: options(round), entities: Storage.Note.self)
+            try await store.write { tx in try tx.upsert(Storage.Note(id: round, text: "used")) }
+            #expect(try await store.count(FetchDescriptor<Storage.Note>()) == round + 1)
+            var counts = FetchDescriptor<Storage.Note>().makeCountObserver().values(store).makeAsyncIterator()
+            #expect(try await counts.next() == round + 1)
+            var mapped = FetchDescriptor<Storage.Note>().makeObserver { $0.count }.values(store).makeAsyncIterator()
+            #expect(try await mapped.next() == round + 1)
+        }
+        for round in 0..<repetitions(30, thorough: 1_000) { try await use(round) }
+    }
+
     @Test func aStoreThatIsBeingClosedIsWaitedFor() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/S.roost"
@@ -51,7 +66,7 @@ import Testing
         try withTemporaryFolder { folder in
             let path = folder + "/S.roost"
             let store = try Store.open(path, options: options(0), Storage.Note.self)
-            for _ in 0..<20 {
+            for _ in 0..<3 {
                 // Another value of the same file that goes away changes nothing for the one that is kept.
                 _ = try Store.open(path, options: options(0), Storage.Note.self)
                 #expect(code(failure(of: { try Store.open(path, options: options(1)) })) == .alreadyOpen)
