@@ -98,19 +98,26 @@ extension Environment {
         guard let place = try FileIdentity.of(directory) else { throw OpenError.system(ENOENT, path: directory) }
         // Who is inside a transaction must not wait for somebody who may be waiting for its end.
         let mayWait = !ThreadContext.isBusy(in: place)
+        let deadline = monotonicMilliseconds() + releasePatience
         while true {
-            let opened = try Registry.shared.alone(in: place, mayWait: mayWait) { () throws -> Attempt<Prepared> in
-                let environment: Environment
-                switch try shared(directory, place, options, inspect) {
-                case .opened(let shared): environment = shared
-                case .closing(let closing): return .closing(closing)
+            let opened: Attempt<Prepared>?
+            do {
+                opened = try Registry.shared.alone(in: place, mayWait: mayWait) { () throws -> Attempt<Prepared> in
+                    let environment: Environment
+                    switch try shared(directory, place, options, inspect) {
+                    case .opened(let shared): environment = shared
+                    case .closing(let closing): return .closing(closing)
+                    }
+                    do {
+                        return .opened(try prepare(environment))
+                    } catch {
+                        release(environment)
+                        throw error
+                    }
                 }
-                do {
-                    return .opened(try prepare(environment))
-                } catch {
-                    release(environment)
-                    throw error
-                }
+            } catch OpenError.optionsDiffer where mayWait && monotonicMilliseconds() < deadline {
+                usleep(1_000)
+                continue
             }
             switch opened {
             case .opened(let prepared): return prepared
@@ -119,6 +126,10 @@ extension Environment {
             }
         }
     }
+
+    /// How long, in milliseconds, a user with other options is waited for who may have let go already: whatever gave a task
+    /// its result still holds the store for a moment when the task goes on.
+    private static let releasePatience: UInt64 = 100
 
     private enum Attempt<Opened> {
         case opened(Opened)
@@ -167,7 +178,9 @@ extension Environment {
     private static func make(
         directory: String, place: FileIdentity, options: Options
     ) throws(OpenError) -> Environment {
-        let (presence, environment) = try PresenceLock.opening(directory, isReadOnly: options.isReadOnly) {
+        let (presence, environment) = try PresenceLock.opening(
+            directory, isReadOnly: options.isReadOnly, slots: options.slotLimit
+        ) {
             () throws(OpenError) in try attempt(directory: directory, place: place, options: options)
         }
         environment.keep(presence)

@@ -14,7 +14,10 @@ final class PresenceLock: Sendable {
     private init(_ descriptor: Int32?) { self.descriptor = descriptor }
 
     deinit {
-        if let descriptor { close(descriptor) }
+        guard let descriptor else { return }
+        // Also for a copy of the descriptor that a child has between its fork and its exec.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     static func path(in directory: String) -> String { directory + "/roost.lock" }
@@ -30,7 +33,7 @@ final class PresenceLock: Sendable {
     /// Runs `body`, which lets LMDB open its files, under the lock, and returns the lock with what it gave. Alone when LMDB's
     /// lock file has to be made.
     static func opening<Result>(
-        _ directory: String, isReadOnly: Bool, _ body: () throws(Environment.OpenError) -> Result
+        _ directory: String, isReadOnly: Bool, slots: Int, _ body: () throws(Environment.OpenError) -> Result
     ) throws(Environment.OpenError) -> (PresenceLock, Result) {
         let path = path(in: directory)
         try verify(path)
@@ -49,7 +52,7 @@ final class PresenceLock: Sendable {
             // Taken exclusively first: a shared lock that is to become an exclusive one is lost where it cannot.
             let isAlone = flock(descriptor, LOCK_EX | LOCK_NB) == 0
             if isAlone || flock(descriptor, LOCK_SH | LOCK_NB) == 0, try isSameFile(descriptor, path) {
-                if isAlone { try allocate(lockFile(in: directory), isReadOnly: isReadOnly) }
+                if isAlone { try allocate(lockFile(in: directory), slots: slots) }
                 if isAlone || isInUse(lockFile(in: directory)) {
                     let result = try body()
                     if isAlone { while flock(descriptor, LOCK_SH) != 0, errno == EINTR {} }
@@ -65,18 +68,15 @@ final class PresenceLock: Sendable {
         throw .inUse
     }
 
-    /// Bytes of LMDB's lock file with 1,022 reader slots, of 64 bytes each, and what stands before them.
-    private static let lockFileSize = 1 << 16
-
     /// Gives LMDB's lock file its memory on the disk: LMDB only sets its length, and writing through the map where the disk is
-    /// full would end the process.
-    private static func allocate(_ lockFile: String, isReadOnly: Bool) throws(Environment.OpenError) {
+    /// full would end the process. A slot takes 64 bytes, and what stands before them two; LMDB makes as many as there is room for.
+    private static func allocate(_ lockFile: String, slots: Int) throws(Environment.OpenError) {
         #if os(Linux)
             let descriptor = Descriptors.open(lockFile, O_RDWR | O_CREAT | O_NOFOLLOW)
             // Where it cannot be written LMDB says why, or does without.
             guard descriptor >= 0 else { return }
             defer { close(descriptor) }
-            let code = posix_fallocate(descriptor, 0, off_t(lockFileSize))
+            let code = posix_fallocate(descriptor, 0, off_t(64 * (slots + 2)))
             if code == ENOSPC || code == EDQUOT { throw .system(ENOSPC, path: lockFile) }
         #endif
     }
