@@ -12,10 +12,16 @@ final class EntityState: Sendable {
     let layout: RecordLayout
     let records: Database
     let indexes: [IndexState]
+    /// The Unicode version by which the store's text keys were made, where this build would make others.
+    private let foreignUnicode: String?
+    /// Whether the keys of records were made of text by other Unicode data.
+    let hasForeignIDs: Bool
+    /// Whether this build makes all the keys that a write needs as the store has them.
+    let isWritable: Bool
 
     @usableFromInline var handle: EntityHandle { EntityHandle(self) }
 
-    init(_ entity: Catalog.Entity, databases: [Int: Database]) throws {
+    init(_ entity: Catalog.Entity, of catalog: Catalog, databases: [Int: Database]) throws {
         func damaged(_ what: String) -> StoreError { .contradiction(what, in: entity) }
         number = entity.number
         name = entity.name
@@ -23,6 +29,9 @@ final class EntityState: Sendable {
         guard let records = databases[entity.database] else { throw damaged("database \(entity.database) is missing") }
         self.records = records
         let placed = self.layout
+        let hasOwnUnicode = catalog.unicode == NormalizedText.unicodeVersion
+        foreignUnicode = hasOwnUnicode ? nil : catalog.unicode
+        hasForeignIDs = !hasOwnUnicode && placed.fields[0].type.scalar == .string
         indexes = try entity.indexes.map { index in
             guard let database = databases[index.database] else {
                 throw damaged("database \(index.database) is missing")
@@ -41,9 +50,21 @@ final class EntityState: Sendable {
             guard !index.each || components.count == 1 else { throw damaged("an index of \(entity.name) is malformed") }
             return IndexState(
                 number: index.number, database: database, databaseNumber: index.database, components: components,
-                isEach: index.each, textLimit: index.textLimit, entityName: entity.name,
-                fieldNames: components.map { placed.fields[$0.position].name })
+                isEach: index.each, textLimit: index.textLimit, hasOwnUnicode: hasOwnUnicode,
+                entityName: entity.name, fieldNames: components.map { placed.fields[$0.position].name })
         }
+        isWritable = !hasForeignIDs && indexes.allSatisfy(\.hasOwnKeys)
+    }
+
+    /// What writing to the entity throws unless it `isWritable`.
+    @inline(never)
+    func notWritable() -> StoreError {
+        StoreError(
+            .schemaMismatch,
+            "\(name) has a text ID or an index of text and cannot be written here: the store's text keys follow Unicode "
+                + "\(foreignUnicode ?? "?"), this program's Unicode \(NormalizedText.unicodeVersion). Write with a program "
+                + "that has the store's version, or copy the objects into a new store.",
+            entity: name)
     }
 
     /// The door to a record: hands `body` the view of it, and names entity and ID in the error of one that cannot be read.

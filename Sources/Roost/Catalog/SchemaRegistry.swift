@@ -28,9 +28,14 @@ final class SchemaRegistry: Sendable {
                     "Another process has changed entity \(entity.name): close the store and open it again.",
                     entity: entity.name)
             }
+            guard self.catalog.entities.isEmpty || self.catalog.unicode == catalog.unicode else {
+                throw StoreError(
+                    .schemaMismatch,
+                    "Another process has made the store's text keys anew: close the store and open it again.")
+            }
             var states = states
             for entity in catalog.entities where states[entity.name] == nil {
-                states[entity.name] = try EntityState(entity, databases: databases)
+                states[entity.name] = try EntityState(entity, of: catalog, databases: databases)
             }
             return Known(catalog: catalog, generation: generation, databases: databases, states: states)
         }

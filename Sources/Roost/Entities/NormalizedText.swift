@@ -36,7 +36,7 @@ enum NormalizedText {
     /// No scalar below U+0300 composes with a neighbour below U+0300, decomposes in NFC or combines: text made of them
     /// alone is in NFC (Unicode's DerivedNormalizationProps: NFC_Quick_Check is Yes and the combining class 0). In UTF-8
     /// those scalars are the ones whose bytes are all below 0xCC.
-    private static func isTriviallyNormalized(_ utf8: UnsafeRawBufferPointer) -> Bool {
+    static func isTriviallyNormalized(_ utf8: UnsafeRawBufferPointer) -> Bool {
         var offset = 0
         while offset + 8 <= utf8.count {
             let word = utf8.loadUnaligned(fromByteOffset: offset, as: UInt64.self)

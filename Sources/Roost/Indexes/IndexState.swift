@@ -26,12 +26,15 @@ final class IndexState: Sendable {
     let components: [Component]
     let isEach: Bool
     let textLimit: Int
+    /// Whether its keys are the ones that this build makes of the values: not where text in it was normalised by other
+    /// Unicode data.
+    let hasOwnKeys: Bool
     /// As `explain` and the tool print it: `City(country, population)`.
     let name: String
 
     init(
         number: Int, database: Database, databaseNumber: Int, components: [Component], isEach: Bool, textLimit: Int,
-        entityName: String,
+        hasOwnUnicode: Bool, entityName: String,
         fieldNames: [String]
     ) {
         self.number = number
@@ -40,6 +43,7 @@ final class IndexState: Sendable {
         self.components = components
         self.isEach = isEach
         self.textLimit = textLimit
+        hasOwnKeys = hasOwnUnicode || !components.contains { $0.scalar == .string }
         name = "\(entityName)(\(isEach ? "each " : "")\(fieldNames.joined(separator: ", ")))"
     }
 

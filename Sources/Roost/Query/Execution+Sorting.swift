@@ -12,7 +12,7 @@ extension Execution {
                 return try rows.sorted(offset: request.offset)
             }
             var rows = KeyedRows(request.order, state.layout, limit: wanted)
-            if plan.sortsKeysAlone(request), case .index(let index, let ranges) = plan.source {
+            if plan.sortsKeysAlone(request, of: state), case .index(let index, let ranges) = plan.source {
                 try forEachID(index, ranges) { id in
                     try rows.add(id: id)
                     return true
@@ -40,8 +40,8 @@ extension Execution {
 
 extension Plan {
     /// Whether the IDs in an index's entries are all that the sorting needs.
-    func sortsKeysAlone(_ request: LoweredRequest) -> Bool {
-        guard residual.isEmpty, request.order.isByID, case .index = source else { return false }
+    func sortsKeysAlone(_ request: LoweredRequest, of state: EntityState) -> Bool {
+        guard residual.isEmpty, request.order.isByKey(of: state), case .index = source else { return false }
         return true
     }
 }

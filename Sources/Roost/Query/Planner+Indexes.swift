@@ -169,7 +169,7 @@ extension Planner {
                 continue
             }
             while next < components.count, isFixed(next) { next += 1 }
-            if position == 0 && next == components.count { break }
+            if position == 0 && next == components.count && !state.hasForeignIDs { break }
             guard next < components.count, components[next].position == position, term.descending == reversed
             else { return (false, false) }
             next += 1

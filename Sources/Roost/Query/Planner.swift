@@ -87,7 +87,7 @@ struct Planner {
             let total = try transaction.statistics(of: state.records).entries
             var drafts = [try tableDraft(conjuncts, constraints, total)]
             if let lookup = lookupDraft(conjuncts, constraints, total) { drafts.append(lookup) }
-            for index in state.indexes {
+            for index in state.indexes where index.hasOwnKeys {
                 let draft =
                     index.isEach
                     ? try elementDraft(index, conjuncts, constraints, total)
@@ -107,6 +107,10 @@ struct Planner {
             points.count <= CostModel.affordableDescents(in: total)
         else { return nil }
         let keys = points.compactMap { idKey($0) }.sorted { $0.lexicographicallyPrecedes($1) }
+        // What this build makes of the IDs must be what the store has.
+        if state.hasForeignIDs, !keys.allSatisfy({ $0.withUnsafeBytes(NormalizedText.isTriviallyNormalized) }) {
+            return nil
+        }
         return Draft(
             source: .lookup(keys: keys), isReversed: order.idDescending,
             residual: remaining(conjuncts, but: constraint), isOrdered: isIDOrder, candidates: keys.count)
@@ -124,7 +128,7 @@ struct Planner {
         var draft = Draft(
             source: .table(range: .all), isReversed: order.idDescending && isIDOrder, residual: conjuncts,
             isOrdered: isIDOrder, candidates: total)
-        guard let constraint = constraints[0], constraint.points == nil else { return draft }
+        guard let constraint = constraints[0], constraint.points == nil, !state.hasForeignIDs else { return draft }
         var range = KeyRange.all
         let low = constraint.lower.flatMap { bound in idKey(bound.value).map { ($0, bound.isIncluded) } }
         let high = constraint.upper.flatMap { bound in idKey(bound.value).map { ($0, bound.isIncluded) } }
@@ -149,7 +153,7 @@ struct Planner {
     }
 
     /// Whether what comes in ID order comes in the requested one.
-    var isIDOrder: Bool { purpose == .count || order.isByID }
+    var isIDOrder: Bool { purpose == .count || order.isByKey(of: state) }
 
     func remaining(_ conjuncts: [Filter], but constraint: Constraint?) -> [Filter] {
         guard let constraint else { return conjuncts }

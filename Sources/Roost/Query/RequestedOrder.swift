@@ -40,6 +40,9 @@ struct RequestedOrder: Sendable {
         if case .field(0) = first.criterion { return true }
         return false
     }
+
+    /// Whether the order of the records' keys is this one. Keys that other Unicode data made are only a tie-breaker.
+    func isByKey(of state: EntityState) -> Bool { isByID && (terms.isEmpty || !state.hasForeignIDs) }
 }
 
 /// A comparison of decoded objects, whatever their type.

@@ -64,6 +64,10 @@ public struct SnapshotContext {
     ) throws {
         do throws(LMDBError) {
             try lookup.get(handle.records, keys, records)
+            guard handle.state.hasForeignIDs else { return }
+            for (position, key) in keys.enumerated() where records[position].baseAddress == nil {
+                if let record = try search(handle.state, key) { records[position] = record }
+            }
         } catch {
             throw StoreError.wrapping(transaction.failure ?? error, engine: store.engine)
         }
@@ -73,11 +77,36 @@ public struct SnapshotContext {
     @usableFromInline
     func record(_ handle: EntityHandle, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
         do throws(LMDBError) {
-            return try lookup.get(handle.records, key)
+            if let record = try lookup.get(handle.records, key) { return record }
+            return handle.state.hasForeignIDs ? try search(handle.state, key) : nil
         } catch {
             // After a failed write LMDB refuses reads as well: what is told is why.
             throw StoreError.wrapping(transaction.failure ?? error, engine: store.engine)
         }
+    }
+}
+
+extension SnapshotContext {
+    /// The record whose text ID has the key that this build makes of it, where the store's keys follow other Unicode data:
+    /// all records are looked at, unless every version makes the same key.
+    @inline(never)
+    private func search(
+        _ state: EntityState, _ wanted: UnsafeRawBufferPointer
+    ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        if NormalizedText.isTriviallyNormalized(wanted) { return nil }
+        var cursor = try transaction.cursor(state.records)
+        var key = KeyBytes()
+        var isThere = try cursor.first()
+        while isThere {
+            key.removeAll()
+            // One that cannot be read has no ID.
+            if let id = try? RecordView(key: cursor.key, record: cursor.value, layout: state.layout).bytes(0) {
+                key.append(stored: id, .string, limit: Int.max)
+                if key.withUnsafeBytes({ StoredOrder.of($0, wanted) }) == .equal { return cursor.value }
+            }
+            isThere = try cursor.next()
+        }
+        return nil
     }
 }
 

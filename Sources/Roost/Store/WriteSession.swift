@@ -34,6 +34,7 @@ final class WriteSession {
     func put(
         _ state: EntityState, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, existing: Existing
     ) throws {
+        guard state.isWritable else { throw state.notWritable() }
         do {
             if existing == .refuse {
                 guard try transaction.put(state.records, key: key, value: record, overwrite: false) else {
@@ -61,6 +62,7 @@ final class WriteSession {
     /// Removes an object and its index entries. False when there is none.
     @usableFromInline
     func delete(_ state: EntityState, key: UnsafeRawBufferPointer) throws -> Bool {
+        guard state.isWritable else { throw state.notWritable() }
         do {
             guard try copyExisting(state, key) else { return false }
             try transaction.delete(state.records, key: key)
