@@ -33,7 +33,8 @@ let package = Package(
         .testTarget(
             name: "RoostLMDBTests", dependencies: ["RoostLMDB", "RoostTestSupport", "RoostTestHelper"]),
         .testTarget(
-            name: "RoostTests", dependencies: ["Roost", "RoostLMDB", "RoostTestSupport", "RoostTestHelper"]),
+            name: "RoostTests", dependencies: ["Roost", "RoostLMDB", "RoostTestSupport", "RoostTestHelper"],
+            exclude: ["Storage/Golden/data.mdb"]),
         .testTarget(name: "MacroDiagnosticsTests", dependencies: ["Roost"], path: "Tests/MacroDiagnostics"),
         .testTarget(name: "RoostToolTests", dependencies: ["Roost", "RoostLMDB", "RoostTool"]),
     ],
