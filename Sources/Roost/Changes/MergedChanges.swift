@@ -7,8 +7,8 @@
 /// inserted and then deleted has not changed, but is still named, since who looked in between may have seen it. Records before
 /// and after are not kept: none of them says what there was between, which may be what an observer has seen.
 ///
-/// Adding a commit costs as much as it has changes. At most `idLimit` objects of an entity are named, and what takes more than
-/// `byteLimit` altogether is forgotten, the entity with the most first: then any of its objects may have changed.
+/// Adding a commit costs as much as it has changes. At most `limits.ids` objects of an entity are named, and what takes more than
+/// `limits.bytes` altogether is forgotten, the entity with the most first: then any of its objects may have changed.
 struct MergedChanges: Sendable {
     struct Limits: Sendable {
         var ids = 100_000

@@ -85,7 +85,7 @@ public struct Commit: Sendable {
 }
 
 /// The commits of a store, in order, from the moment the iterator is made. Ends when the store is closed, after the commits
-/// before that, or when the task is cancelled, at once. It never fails.
+/// before that. A cancelled task gets no more of them, at once; a task that shares the iterator does. It never fails.
 ///
 /// Making an iterator reads the last commit's number. From then on each commit costs the iteration memory in proportion to its
 /// changes, until it is taken; the writer does not wait for it. At most `Commits.bufferLimit` commits wait for a slow consumer,
@@ -106,7 +106,7 @@ public struct Commits: AsyncSequence, Sendable {
     /// Begins to follow the store. Of a closed store the iteration ends at once.
     public func makeAsyncIterator() -> Iterator { Iterator(CommitBuffer(store: store)) }
 
-    /// One iteration. It follows the store until it is released, has ended or its task is cancelled. Copies of it share what
+    /// One iteration. It follows the store until it is released or has ended. Copies of it share what
     /// waits: each commit goes to one of them.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private let buffer: CommitBuffer?

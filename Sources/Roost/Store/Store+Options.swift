@@ -6,7 +6,7 @@ extension Store {
         /// How much a commit waits for the disk.
         public var durability: Durability
         /// Bytes that the file may grow to: from 64 KiB to 64 TiB. Nil leaves it at 1 TiB of address space, or what the system
-        /// grants.
+        /// grants. Where another process lets the file grow beyond it, this one's limit becomes the file's.
         public var maximumSize: Int?
         /// Opens an existing store without the right to change it.
         public var isReadOnly: Bool
