@@ -13,7 +13,7 @@ extension Environment {
     /// environment's locks, and is in no transaction of it. New readers wait meanwhile, the live ones and the writer are waited for.
     ///
     /// Throws `MDB_MAP_RESIZED` when they do not end, and when called inside a read: it would wait for itself.
-    func adoptMapSize() throws(LMDBError) {
+    func followMapSize() throws(LMDBError) {
         let refusal = failure(MDB_MAP_RESIZED, "mdb_txn_begin")
         if isBusyOnThisThread { throw refusal }
         let deadline = monotonicMilliseconds() + Self.patience

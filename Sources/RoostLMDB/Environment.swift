@@ -78,7 +78,7 @@ package final class Environment: @unchecked Sendable {
     private let lifecycle = Mutex(Lifecycle())
     /// Held while a write transaction runs, so that `close` can wait for it.
     let writing = NSLock()
-    /// Held while the map is made anew; see `adoptMapSize`.
+    /// Held while the map is made anew; see `followMapSize`.
     let resizing = NSLock()
     /// Held while a transaction lives that no pool knows of.
     let opening = NSLock()
@@ -136,7 +136,7 @@ package final class Environment: @unchecked Sendable {
     private func beginRead(from pool: ReaderPool, origin: ReaderOrigin?) throws(UseError) -> ReadLease {
         let acquired: ReaderSlot?
         do {
-            acquired = try adoptingMapSize { () throws(LMDBError) in try pool.acquire(origin: origin) }
+            acquired = try retryingAfterResize { () throws(LMDBError) in try pool.acquire(origin: origin) }
         } catch {
             throw .lmdb(error)
         }
@@ -150,14 +150,14 @@ package final class Environment: @unchecked Sendable {
     /// Runs `begin`, and again after the map was made as large as the file when that was why it failed. A peer may grow the
     /// file again meanwhile, but not for ever.
     @inline(__always)
-    private func adoptingMapSize<Result>(_ begin: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
+    private func retryingAfterResize<Result>(_ begin: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
         do {
             return try begin()
         } catch {
             guard error.isMapResized else { throw error }
         }
         for _ in 0..<8 {
-            try adoptMapSize()
+            try followMapSize()
             do {
                 return try begin()
             } catch {
@@ -189,7 +189,7 @@ package final class Environment: @unchecked Sendable {
     package func readToOpen<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
         let txn: OpaquePointer
         do {
-            txn = try adoptingMapSize { () throws(LMDBError) in
+            txn = try retryingAfterResize { () throws(LMDBError) in
                 opening.lock()
                 let (code, began) = RoostLMDB.beginRead(handle) { true }
                 if code == MDB_SUCCESS, let began { return began }
@@ -218,7 +218,7 @@ package final class Environment: @unchecked Sendable {
         if ThreadContext.isWriting(self) { throw UseError.nestedWrite }
         let txn: OpaquePointer
         do {
-            txn = try adoptingMapSize { () throws(LMDBError) in try beginWrite() }
+            txn = try retryingAfterResize { () throws(LMDBError) in try beginWrite() }
         } catch {
             throw error.isClosed ? UseError.closed : UseError.lmdb(error)
         }

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func closeWaitsForAWriterWhoseCommitStands() throws {
+    @Test func closeWaitsForAWriterWhoseCommitIsKept() throws {
         try withTemporaryFolder { folder in
             let environment = try Environment.open(folder)
             let database = try environment.databases("1")[0]

@@ -26,10 +26,10 @@ import Testing
                 #expect(throws: Mine.self) {
                     try environment.read { transaction in
                         var cursor = try transaction.cursor(database)
-                        var stands = try cursor.last()
-                        while stands {
+                        var isFound = try cursor.last()
+                        while isFound {
                             if cursor.key[0] == UInt8(round) { throw Mine() }
-                            stands = try cursor.previous()
+                            isFound = try cursor.previous()
                         }
                     }
                 }
@@ -37,10 +37,10 @@ import Testing
                 try environment.write { transaction in
                     do {
                         var cursor = try transaction.cursor(database)
-                        var stands = try cursor.first()
-                        while stands {
+                        var isFound = try cursor.first()
+                        while isFound {
                             if cursor.key[0] == UInt8(round) { throw Mine() }
-                            stands = try cursor.next()
+                            isFound = try cursor.next()
                         }
                     } catch is Mine {}
                     try transaction.put(database, [UInt8(round)], [0])

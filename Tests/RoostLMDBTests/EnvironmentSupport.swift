@@ -59,10 +59,10 @@ extension Transaction {
     func entries(_ database: Database) throws -> [(key: [UInt8], value: [UInt8])] {
         var cursor = try cursor(database)
         var entries: [(key: [UInt8], value: [UInt8])] = []
-        var stands = try cursor.first()
-        while stands {
+        var isFound = try cursor.first()
+        while isFound {
             entries.append((Array(cursor.key), Array(cursor.value)))
-            stands = try cursor.next()
+            isFound = try cursor.next()
         }
         return entries
     }

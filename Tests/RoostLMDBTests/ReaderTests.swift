@@ -108,11 +108,11 @@ import Testing
         var cursor = try transaction.cursor(database)
         var last: [UInt8] = []
         var count = 0
-        var stands = try (after.isEmpty ? [] : after + [0]).withUnsafeBytes { try cursor.seek(atLeast: $0) }
-        while stands, count < 10 {
+        var isFound = try (after.isEmpty ? [] : after + [0]).withUnsafeBytes { try cursor.seek(atLeast: $0) }
+        while isFound, count < 10 {
             last = Array(cursor.key)
             count += 1
-            stands = try cursor.next()
+            isFound = try cursor.next()
         }
         return last
     }

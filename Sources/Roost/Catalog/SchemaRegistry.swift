@@ -7,7 +7,7 @@ import Synchronization
 /// What this process knows of the file's schema: the catalog as last read, and the databases opened for it.
 ///
 /// Mutable state:
-/// - `known` (mutex): the catalog, its generation, the open databases and the states of its entities;
+/// - `known` (mutex): the catalog, its generation, the open databases and its entities;
 /// - `verifiedSnapshot` (atomic): the newest snapshot whose schema generation was compared;
 /// - `opening` (lock): held while databases are opened and `known` is replaced.
 final class SchemaRegistry: Sendable {
@@ -15,9 +15,9 @@ final class SchemaRegistry: Sendable {
         var catalog: Catalog
         var generation: UInt64
         var databases: [Int: Database]
-        var states: [String: EntityState]
+        var entities: [String: StoredEntity]
 
-        /// What is known once the file has another catalog. States that are in use stay the same objects. Throws
+        /// What is known once the file has another catalog. Entities that are in use stay the same objects. Throws
         /// `schemaMismatch` when an entity was changed or removed.
         func followed(
             by catalog: Catalog, _ generation: UInt64, _ databases: [Int: Database]
@@ -33,11 +33,11 @@ final class SchemaRegistry: Sendable {
                     .schemaMismatch,
                     "Another process has made the store's text keys anew: close the store and open it again.")
             }
-            var states = states
-            for entity in catalog.entities where states[entity.name] == nil {
-                states[entity.name] = try EntityState(entity, of: catalog, databases: databases)
+            var entities = entities
+            for entity in catalog.entities where entities[entity.name] == nil {
+                entities[entity.name] = try StoredEntity(entity, of: catalog, databases: databases)
             }
-            return Known(catalog: catalog, generation: generation, databases: databases, states: states)
+            return Known(catalog: catalog, generation: generation, databases: databases, entities: entities)
         }
     }
 
@@ -53,17 +53,17 @@ final class SchemaRegistry: Sendable {
     ) throws {
         self.environment = environment
         self.main = main
-        let nothing = Known(catalog: Catalog(), generation: 0, databases: [:], states: [:])
+        let nothing = Known(catalog: Catalog(), generation: 0, databases: [:], entities: [:])
         known = Mutex(try nothing.followed(by: catalog, generation, databases))
     }
 
     var catalog: Catalog { known.withLock { $0.catalog } }
     /// Every entity of the catalog, also those that this program does not declare, by name.
-    var states: [EntityState] { known.withLock { $0.states.values.sorted { $0.name < $1.name } } }
+    var entities: [StoredEntity] { known.withLock { $0.entities.values.sorted { $0.name < $1.name } } }
 
-    /// The states of the declared entities; adds to the catalog those that it does not know. Must not be called inside a
+    /// The declared entities as stored; adds to the catalog those that it does not know. Must not be called inside a
     /// transaction of this file.
-    func register(_ schemas: [EntitySchema]) throws -> [EntityState] {
+    func register(_ schemas: [DeclaredEntity]) throws -> [StoredEntity] {
         try refresh()
         var catalog = self.catalog
         var changed = false
@@ -72,14 +72,14 @@ final class SchemaRegistry: Sendable {
             guard !environment.options.isReadOnly else { throw StoreError.readOnly }
             try add(schemas)
         }
-        let states = known.withLock { $0.states }
+        let entities = known.withLock { $0.entities }
         return try schemas.map { schema in
-            guard let state = states[schema.name] else { throw StoreError.unknownEntity(schema.name) }
-            return state
+            guard let entity = entities[schema.name] else { throw StoreError.unknownEntity(schema.name) }
+            return entity
         }
     }
 
-    private func add(_ schemas: [EntitySchema]) throws {
+    private func add(_ schemas: [DeclaredEntity]) throws {
         var isOpening = false
         defer { if isOpening { opening.unlock() } }
         let after = try environment.write { transaction -> Known in

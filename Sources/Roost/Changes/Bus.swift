@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Publishes every commit, in order, after it stands: this process's as they happen, other processes' as they are noticed.
+/// Publishes every commit, in order, once it is complete: this process's as they happen, other processes' as they are noticed.
 ///
 /// The writer hands a commit over and goes on: it costs as much as there are changes, and nothing for the subscribers. They
 /// are told on the bus's own thread, one commit after the other, so a slow one delays others but never the writer. What waits
@@ -110,8 +110,8 @@ final class Bus: Sendable {
     func ownWriteEndsWithoutCommit() { change { $0.ownWriteEndsWithoutCommit() } }
 
     /// Called by the writer, in the order of its commits.
-    func ownCommitStands(_ commit: CommitRecord) {
-        change(own: commit) { $0.ownCommitStands(commit.sequences.upperBound) }
+    func ownCommitCompleted(_ commit: CommitRecord) {
+        change(own: commit) { $0.ownCommitCompleted(commit.sequences.upperBound) }
     }
 
     // MARK: Other processes' commits

@@ -23,7 +23,7 @@ struct ChangeRecorder {
     }
 
     private struct PerEntity {
-        let state: EntityState
+        let stored: StoredEntity
         var keys = KeyTable()
         var rows: [Row] = []
         var old: [UInt8] = []
@@ -91,13 +91,13 @@ struct ChangeRecorder {
 
     /// Notes that `key` went from `old` to `new`, either of which may be nil. The buffers are copied as far as needed.
     mutating func record(
-        _ state: EntityState, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, new: UnsafeRawBufferPointer?
+        _ stored: StoredEntity, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, new: UnsafeRawBufferPointer?
     ) {
         let index: Int
-        if let known = entities.lastIndex(where: { $0.state === state }) {
+        if let known = entities.lastIndex(where: { $0.stored === stored }) {
             index = known
         } else {
-            entities.append(PerEntity(state: state))
+            entities.append(PerEntity(stored: stored))
             index = entities.count - 1
         }
         guard entities[index].isComplete else { return }
@@ -109,7 +109,7 @@ struct ChangeRecorder {
             entities[index].rows.append(
                 Row(
                     old: old.map { start..<start + $0.count }, new: nil, exists: new != nil,
-                    fields: ChangedFields(from: old, to: new, layout: state.layout, key: key)))
+                    fields: ChangedFields(from: old, to: new, layout: stored.layout, key: key)))
         } else {
             entities[index].rows[position].exists = new != nil
             entities[index].rows[position].fields = nil
@@ -134,7 +134,7 @@ struct ChangeRecorder {
     /// Only that the entity changed is known from now on.
     private mutating func forget(_ index: Int) {
         byteCount -= entities[index].byteCount
-        entities[index] = PerEntity(state: entities[index].state, isComplete: false)
+        entities[index] = PerEntity(stored: entities[index].stored, isComplete: false)
         byteCount += entities[index].byteCount
     }
 
@@ -142,12 +142,12 @@ struct ChangeRecorder {
     /// left out.
     mutating func finish(in transaction: Transaction) throws -> [EntityChanges] {
         var result: [EntityChanges] = []
-        entities.sort { $0.state.number < $1.state.number }
+        entities.sort { $0.stored.number < $1.stored.number }
         for index in entities.indices {
-            let state = entities[index].state
+            let stored = entities[index].stored
             // Taken out, so that what an entity has used is free before the next one's rows are made.
             let entity = entities[index]
-            entities[index] = PerEntity(state: state)
+            entities[index] = PerEntity(stored: stored)
             let changes = try Self.changes(of: entity, withImages: keepsNewImages, in: transaction)
             if !changes.isComplete || !changes.rows.isEmpty { result.append(changes) }
         }
@@ -159,7 +159,7 @@ struct ChangeRecorder {
     private static func changes(
         of entity: PerEntity, withImages: Bool, in transaction: Transaction
     ) throws -> EntityChanges {
-        var changes = EntityChanges(entity: entity.state.number, name: entity.state.name)
+        var changes = EntityChanges(entity: entity.stored.number, name: entity.stored.name)
         changes.isComplete = entity.isComplete
         changes.rows.reserveCapacity(entity.rows.count)
         var ranges: [(old: Range<Int>?, new: Range<Int>?)] = []
@@ -191,10 +191,10 @@ struct ChangeRecorder {
         func compare(_ new: UnsafeRawBufferPointer) -> ChangedFields {
             entity.old.withUnsafeBytes { bytes in
                 let old = UnsafeRawBufferPointer(rebasing: bytes[old])
-                return ChangedFields(from: old, to: new, layout: entity.state.layout, key: key) ?? .any
+                return ChangedFields(from: old, to: new, layout: entity.stored.layout, key: key) ?? .any
             }
         }
         if let new { return entity.new.withUnsafeBytes { compare(UnsafeRawBufferPointer(rebasing: $0[new])) } }
-        return try transaction.get(entity.state.records, key).map(compare) ?? .any
+        return try transaction.get(entity.stored.records, key).map(compare) ?? .any
     }
 }

@@ -13,7 +13,7 @@ struct CommitTracker: Hashable, Sendable {
     struct Action: Equatable, Sendable {
         /// Other processes' commits.
         var foreign: ClosedRange<UInt64>?
-        /// The commit of this process that stands now.
+        /// The commit of this process that is complete now.
         var own: UInt64?
         /// Other processes' commits after it.
         var later: ClosedRange<UInt64>?
@@ -21,9 +21,9 @@ struct CommitTracker: Hashable, Sendable {
 
     /// Every commit up to this one has been published.
     private(set) var published: UInt64
-    /// Every commit up to this one stands: the greatest sequence that was read.
+    /// Every commit up to this one is complete: the greatest sequence that was read.
     private var standing: UInt64
-    /// The commit that this process is making. Whether it stands is not known before it has ended: a snapshot that shows this
+    /// The commit that this process is making. Whether it succeeds is not known before it has ended: a snapshot that shows this
     /// sequence may show another process's commit, when this one fails.
     private var inFlight: UInt64?
     /// The newest snapshot in which the sequence was read.
@@ -43,8 +43,8 @@ struct CommitTracker: Hashable, Sendable {
         return Action(foreign: foreign(upTo: max(standing, sequence - min(sequence, 1))))
     }
 
-    /// The commit that began stands.
-    mutating func ownCommitStands(_ sequence: UInt64) -> Action {
+    /// The commit that began is complete.
+    mutating func ownCommitCompleted(_ sequence: UInt64) -> Action {
         inFlight = nil
         var action = Action(own: sequence)
         if published < sequence - min(sequence, 1) { action.foreign = published + 1...sequence - 1 }

@@ -20,7 +20,7 @@ struct IndexMaintenance {
     ///
     /// Throws `RecordFailure` for a new record that is none, and `LMDBError`; the transaction must then be given up.
     mutating func update(
-        _ indexes: [IndexState], _ layout: RecordLayout, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?,
+        _ indexes: [StoredIndex], _ layout: RecordLayout, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?,
         new: UnsafeRawBufferPointer?, in transaction: Transaction
     ) throws {
         if indexes.isEmpty { return }
@@ -48,7 +48,7 @@ struct IndexMaintenance {
         }
     }
 
-    private mutating func replace(_ index: IndexState, in transaction: Transaction) throws {
+    private mutating func replace(_ index: StoredIndex, in transaction: Transaction) throws {
         var inexact = 0
         try newKeys.forEach(notIn: oldKeys) { entry, isExact in
             let isNew = try transaction.put(
@@ -63,7 +63,7 @@ struct IndexMaintenance {
 
     /// Makes `oldKeys` the object's entries that the index really has: every entry is looked at.
     private mutating func search(
-        _ index: IndexState, _ layout: RecordLayout, _ key: UnsafeRawBufferPointer, _ transaction: Transaction
+        _ index: StoredIndex, _ layout: RecordLayout, _ key: UnsafeRawBufferPointer, _ transaction: Transaction
     ) throws {
         oldKeys.removeAll()
         var cursor = try transaction.cursor(index.database)
@@ -79,7 +79,7 @@ struct IndexMaintenance {
     }
 }
 
-extension IndexState {
+extension StoredIndex {
     /// Appends the keys of the record's entries.
     fileprivate func appendKeys(of view: RecordView, to keys: inout EntryKeys) throws(RecordFailure) {
         if isEach {

@@ -53,11 +53,11 @@ extension RecordView {
     }
 
     /// All fields, in the layout's order.
-    func inspected(_ state: EntityState) throws -> [InspectedValue] {
+    func inspected(_ entity: StoredEntity) throws -> [InspectedValue] {
         var row: [InspectedValue] = []
         row.reserveCapacity(layout.fields.count)
         for position in layout.fields.indices {
-            try state.namingDamage(key: key, record: record, field: layout.fields[position].name) {
+            try entity.namingDamage(key: key, record: record, field: layout.fields[position].name) {
                 row.append(try inspected(position))
             }
         }

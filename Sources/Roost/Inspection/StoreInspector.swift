@@ -86,19 +86,19 @@ package final class StoreInspector: Sendable {
         }
     }
 
-    private func state(of query: InspectionQuery) throws -> EntityState {
+    private func entity(of query: InspectionQuery) throws -> StoredEntity {
         // Another process may have added it since the last look.
         try reading { _ in }
         let entity = try engine.schema.catalog.entity(of: query, path: path)
-        guard let state = engine.schema.states.first(where: { $0.name == entity.name }) else {
+        guard let stored = engine.schema.entities.first(where: { $0.name == entity.name }) else {
             throw StoreError.unknownEntity(entity.name)
         }
-        return state
+        return stored
     }
 
     /// The names of the fields, in the order of a row's values.
     package func fieldNames(of query: InspectionQuery) throws -> [String] {
-        try state(of: query).layout.fields.map(\.name)
+        try entity(of: query).layout.fields.map(\.name)
     }
 
     /// Calls `body` with one row after the other, in the query's order, on one snapshot; what it throws passes through.
@@ -106,24 +106,25 @@ package final class StoreInspector: Sendable {
     package func forEachRow(
         _ query: InspectionQuery, _ body: ([InspectedValue]) throws -> Void
     ) throws -> Explanation {
-        let state = try state(of: query)
-        let request = try query.lowered(state.layout)
+        let stored = try entity(of: query)
+        let request = try query.lowered(stored.layout)
         return try reading { transaction in
-            let execution = try Planner(state: state, engine: engine, transaction: transaction, request: request).best()
+            let execution = try Planner(entity: stored, engine: engine, transaction: transaction, request: request)
+                .best()
             let before = transaction.counters
             var rows = 0
             try execution.forEachRow { key, record in
                 rows += 1
-                try body(try Self.row(key, record, state))
+                try body(try Self.row(key, record, stored))
             }
             return Explanation(execution, rows: rows, counters: transaction.counters - before)
         }
     }
 
     private static func row(
-        _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, _ state: EntityState
+        _ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, _ stored: StoredEntity
     ) throws -> [InspectedValue] {
-        try state.read(key: key, record: record) { try $0.inspected(state) }
+        try stored.read(key: key, record: record) { try $0.inspected(stored) }
     }
 
     // MARK: Summary
@@ -133,7 +134,7 @@ package final class StoreInspector: Sendable {
         let slots = engine.environment.readerSlots?.limit ?? 0
         return try reading { transaction in
             let catalog = engine.schema.catalog
-            let states = engine.schema.states
+            let entities = engine.schema.entities
             let sizes = engine.environment.sizes
             var info = stat()
             let hasInfo = stat(Environment.dataFile(in: path), &info) == 0
@@ -145,13 +146,13 @@ package final class StoreInspector: Sendable {
                 fileSize: hasInfo ? Int(info.st_size) : 0, usedBytes: sizes?.used ?? 0, mapSize: sizes?.map ?? 0,
                 readerSlots: (readers?.slots ?? 0, slots), oldestReaderLag: readers?.oldestLag,
                 entities: try catalog.entities.compactMap { entity in
-                    try states.first { $0.name == entity.name }.map { try summary(entity, $0, transaction) }
+                    try entities.first { $0.name == entity.name }.map { try summary(entity, $0, transaction) }
                 })
         }
     }
 
     private func summary(
-        _ entity: Catalog.Entity, _ state: EntityState, _ transaction: Transaction
+        _ entity: Catalog.Entity, _ stored: StoredEntity, _ transaction: Transaction
     ) throws -> StoreSummary.Entity {
         func tree(_ database: Database) throws -> StoreSummary.Tree {
             let statistics = try transaction.statistics(of: database)
@@ -161,7 +162,7 @@ package final class StoreInspector: Sendable {
         func name(_ number: Int) -> String { entity.fields.first { $0.number == number }?.name ?? "?" }
         return StoreSummary.Entity(
             number: entity.number, name: entity.name,
-            fields: state.layout.fields.map {
+            fields: stored.layout.fields.map {
                 StoreSummary.Field(name: $0.name, type: $0.type.description, references: $0.references)
             },
             layouts: entity.layouts.map { layout in
@@ -169,8 +170,8 @@ package final class StoreInspector: Sendable {
                     number: layout.number, fields: layout.fields.map(name),
                     isCurrent: layout.number == entity.currentLayout)
             },
-            records: try tree(state.records),
-            indexes: try state.indexes.map { index in
+            records: try tree(stored.records),
+            indexes: try stored.indexes.map { index in
                 StoreSummary.Index(
                     name: index.name, tree: try tree(index.database),
                     cutKeys: try engine.main.count(.inexactKeys(of: index.databaseNumber), in: transaction))

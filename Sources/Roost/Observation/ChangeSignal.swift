@@ -8,20 +8,20 @@ import Synchronization
 /// that a fetch has already seen are dropped.
 final class ChangeSignal: Sendable {
     private struct State {
-        /// The newest commit that touches the observation; 0 when none does since the last fetch.
-        var touchedBy: UInt64 = 0
+        /// The newest commit that concerns the observation; 0 when none does since the last fetch.
+        var invalidatedBy: UInt64 = 0
         /// A reason other than a commit: the first fetch, a new list of IDs.
         var isForced = true
         var isFinished = false
         var waiting = WaitList<Promise<Void>>()
 
-        var isReady: Bool { isForced || touchedBy > 0 || isFinished }
+        var isReady: Bool { isForced || invalidatedBy > 0 || isFinished }
     }
 
     private let state = Mutex(State())
 
-    /// A commit touches the observation.
-    func invalidate(by sequence: UInt64) { change { $0.touchedBy = max($0.touchedBy, sequence) } }
+    /// A commit concerns the observation.
+    func invalidate(by sequence: UInt64) { change { $0.invalidatedBy = max($0.invalidatedBy, sequence) } }
 
     /// Fetch again, whatever was committed.
     func invalidate() { change { $0.isForced = true } }
@@ -39,14 +39,14 @@ final class ChangeSignal: Sendable {
     func beginFetch() -> UInt64 {
         state.withLock { state in
             state.isForced = false
-            return state.touchedBy
+            return state.invalidatedBy
         }
     }
 
     /// A fetch saw every commit up to `sequence`; or it failed, and is not to be tried again for their sake.
     func endFetch(at sequence: UInt64) {
         state.withLock { state in
-            if state.touchedBy <= sequence { state.touchedBy = 0 }
+            if state.invalidatedBy <= sequence { state.invalidatedBy = 0 }
         }
     }
 

@@ -55,26 +55,26 @@ public struct Commit: Sendable {
     /// store. Throws `unknownEntity` when the store was not opened with the entity, and `damaged` when an ID in the file
     /// cannot be read.
     public func changes<T: Entity>(of type: T.Type) throws -> Changes<T>? {
-        let state = try store.binding(of: type).state
+        let stored = try store.binding(of: type).entity
         guard let all = record.changes else {
             return Changes(inserted: [], updated: [], deleted: [], isComplete: false, updatedFields: [:])
         }
-        guard let entity = all.first(where: { $0.entity == state.number }) else { return nil }
+        guard let entity = all.first(where: { $0.entity == stored.number }) else { return nil }
         var inserted: [T.ID] = []
         var updated: [T.ID] = []
         var deleted: [T.ID] = []
         var fields: [T.ID: Set<String>] = [:]
         for row in entity.rows where !row.isTransient {
             let id = try row.key.withUnsafeBytes { key in
-                try state.namingDamage(key: key, record: nil, field: "id") { try T.ID.load(key: key) }
+                try stored.namingDamage(key: key, record: nil, field: "id") { try T.ID.load(key: key) }
             }
             switch row.kind {
             case .inserted: inserted.append(id)
             case .deleted: deleted.append(id)
             case .updated:
                 updated.append(id)
-                let changed = state.layout.fields.indices.filter { row.fields.contains($0) }
-                fields[id] = Set(changed.map { state.layout.fields[$0].name })
+                let changed = stored.layout.fields.indices.filter { row.fields.contains($0) }
+                fields[id] = Set(changed.map { stored.layout.fields[$0].name })
             }
         }
         if entity.isComplete && inserted.isEmpty && updated.isEmpty && deleted.isEmpty { return nil }

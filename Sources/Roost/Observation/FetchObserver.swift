@@ -90,7 +90,7 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
         private mutating func begin() throws -> ScopedObservation {
             let binding = try store.binding(of: T.self)
             let request = try LoweredRequest(observer.request, binding)
-            let commits = CommitFilter(state: binding.state, filter: request.filter)
+            let commits = CommitFilter(entity: binding.entity, filter: request.filter)
             let observation = try Observation(store: store, wantsImages: true) { commits.matches($0) }
             iterationHasBegun = true
             return ScopedObservation(observation)
@@ -109,40 +109,6 @@ final class ScopedObservation: Sendable {
     let observation: Observation
     init(_ observation: Observation) { self.observation = observation }
     deinit { observation.close() }
-}
-
-/// Tells whether a commit can change the result of a fetch, by the changed objects before and after.
-struct CommitFilter: Sendable {
-    let state: EntityState
-    let filter: Filter
-
-    func matches(_ commit: CommitRecord) -> Bool {
-        guard let changes = commit.changes else { return true }
-        guard let entity = changes.first(where: { $0.entity == state.number }) else { return false }
-        if !entity.isComplete { return true }
-        return entity.rows.indices.contains { index in
-            entity.withImages(of: index) { old, new in
-                let key = entity.rows[index].key
-                return switch entity.rows[index].kind {
-                case .inserted: matches(key, new)
-                case .deleted: matches(key, old)
-                case .updated: matches(key, old) || matches(key, new)
-                }
-            }
-        }
-    }
-
-    /// An object that cannot be tested counts as a match: the fetch will tell.
-    private func matches(_ key: [UInt8], _ image: UnsafeRawBufferPointer?) -> Bool {
-        guard let image else { return true }
-        return key.withUnsafeBytes { key in
-            do {
-                return try filter.matches(RecordView(key: key, record: image, layout: state.layout))
-            } catch {
-                return true
-            }
-        }
-    }
 }
 
 extension FetchDescriptor {
@@ -172,12 +138,5 @@ extension FetchDescriptor {
     /// that the predicate does not need built, and comes also when a commit changed objects but not their number.
     public func makeCountObserver() -> FetchObserver<T, Int> {
         FetchObserver(request: self) { request, tx in .value(try tx.count(request)) }
-    }
-}
-
-extension Sequence {
-    /// The elements by a key of theirs, each group in the sequence's order.
-    public func grouped<Key: Hashable>(by key: (Element) throws -> Key) rethrows -> [Key: [Element]] {
-        try Dictionary(grouping: self, by: key)
     }
 }

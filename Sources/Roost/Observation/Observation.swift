@@ -13,22 +13,22 @@ final class Observation: CommitSubscriber, Closable {
     let signal = ChangeSignal()
     let wantsImages: Bool
     /// Whether a commit may change the result. Called by the bus.
-    private let isTouched: @Sendable (CommitRecord) -> Bool
+    private let isAffected: @Sendable (CommitRecord) -> Bool
     private let mapping = Mutex(WaitList<@Sendable () -> Void>())
 
     /// Throws `storeClosed`.
     init(
-        store: Store, wantsImages: Bool, isTouched: @escaping @Sendable (CommitRecord) -> Bool
+        store: Store, wantsImages: Bool, isAffected: @escaping @Sendable (CommitRecord) -> Bool
     ) throws {
         self.store = store
         self.wantsImages = wantsImages
-        self.isTouched = isTouched
+        self.isAffected = isAffected
         try store.add(self)
         store.engine.bus.subscribe(self)
     }
 
     func receive(_ commit: CommitRecord) {
-        if isTouched(commit) { signal.invalidate(by: commit.sequences.upperBound) }
+        if isAffected(commit) { signal.invalidate(by: commit.sequences.upperBound) }
     }
 
     /// Ends the observation; also called when the store is closed. Who waits for a mapping closure gets `storeClosed`.
@@ -66,16 +66,5 @@ final class Observation: CommitSubscriber, Closable {
         // Closed before it was known who waits.
         if signal.isFinished { throw StoreError.storeClosed }
         return try await store.engine.maps.run(promise: promise, isAbandonable: true, body)
-    }
-}
-
-extension ReadTransaction {
-    /// The sequence of the last commit that this snapshot holds; inside a write, of the commit before it.
-    public func sequence() throws -> UInt64 {
-        do {
-            return try store.engine.main.sequence(in: lease.transaction).sequence
-        } catch {
-            throw StoreError.wrapping(error, engine: store.engine)
-        }
     }
 }

@@ -152,9 +152,9 @@ public final class Resolver<T: Entity>: Sendable {
     /// Nil when the store is closed or does not know the entity; the latter is reported.
     private func begin() -> ScopedResolution? {
         do {
-            let number = try store.binding(of: T.self).state.number
+            let number = try store.binding(of: T.self).entity.number
             let observation = try Observation(store: store, wantsImages: false) { [weak self] commit in
-                self?.isTouched(by: commit, entity: number) ?? false
+                self?.isAffected(by: commit, entity: number) ?? false
             }
             let signal = observation.signal
             state.withLock { $0.signals[ObjectIdentifier(signal)] = signal }
@@ -167,7 +167,7 @@ public final class Resolver<T: Entity>: Sendable {
         }
     }
 
-    private func isTouched(by commit: CommitRecord, entity: Int) -> Bool {
+    private func isAffected(by commit: CommitRecord, entity: Int) -> Bool {
         guard let changes = commit.changes else { return true }
         guard let changed = changes.first(where: { $0.entity == entity }) else { return false }
         if !changed.isComplete { return true }

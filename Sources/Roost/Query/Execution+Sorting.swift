@@ -7,12 +7,12 @@ extension Execution {
         let wanted = request.limit.map { $0 + request.offset }
         return try wrappingErrors {
             if !request.order.isKeyed {
-                var rows = ComparedRows(request.order, state.layout, limit: wanted)
+                var rows = ComparedRows(request.order, entity.layout, limit: wanted)
                 try forEachMatch { try rows.add($0) }
                 return try rows.sorted(offset: request.offset)
             }
-            var rows = KeyedRows(request.order, state.layout, limit: wanted)
-            if plan.sortsKeysAlone(request, of: state), case .index(let index, let ranges) = plan.source {
+            var rows = KeyedRows(request.order, entity.layout, limit: wanted)
+            if plan.sortsKeysAlone(request, of: entity), case .index(let index, let ranges) = plan.source {
                 try forEachID(index, ranges) { id in
                     try rows.add(id: id)
                     return true
@@ -29,9 +29,9 @@ extension Execution {
         try forEachCandidate { _, key, record in
             guard try passes(key, record) else { return true }
             do {
-                try body(try RecordView(key: key, record: record, layout: state.layout))
+                try body(try RecordView(key: key, record: record, layout: entity.layout))
             } catch let failure as RecordFailure {
-                throw state.damaged(failure, key: key, record: record)
+                throw entity.damaged(failure, key: key, record: record)
             }
             return true
         }
@@ -40,8 +40,8 @@ extension Execution {
 
 extension Plan {
     /// Whether the IDs in an index's entries are all that the sorting needs.
-    func sortsKeysAlone(_ request: LoweredRequest, of state: EntityState) -> Bool {
-        guard residual.isEmpty, request.order.isByKey(of: state), case .index = source else { return false }
+    func sortsKeysAlone(_ request: LoweredRequest, of entity: StoredEntity) -> Bool {
+        guard residual.isEmpty, request.order.isByKey(of: entity), case .index = source else { return false }
         return true
     }
 }

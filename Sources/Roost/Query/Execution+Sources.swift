@@ -16,11 +16,11 @@ extension Execution {
         case .lookup(let keys): try forEachFound(keys, after: after, skip: skip, body)
         case .table(let range):
             let walker = RangeWalker(
-                database: state.records, ranges: [range], isReversed: plan.isReversed, after: after, skip: skip)
+                database: entity.records, ranges: [range], isReversed: plan.isReversed, after: after, skip: skip)
             try walker.forEach(in: transaction) { key, record in try body(key, key, record) }
         case .index(let index, let ranges):
             let lookup = transaction.lookup
-            let records = state.records
+            let records = entity.records
             try forEachID(index, ranges, after: after, skip: skip) { entry, id in
                 guard let record = try lookup.get(records, id) else { throw missingRecord() }
                 return try body(entry, id, record)
@@ -41,7 +41,7 @@ extension Execution {
                 continue
             }
             let goesOn = try key.withUnsafeBytes { key in
-                guard let record = try transaction.get(state.records, key) else { return true }
+                guard let record = try transaction.get(entity.records, key) else { return true }
                 if toSkip > 0 {
                     toSkip -= 1
                     return true
@@ -55,10 +55,10 @@ extension Execution {
     /// The entries of an index with the IDs that they name.
     @inline(__always)
     private func forEachID(
-        _ index: IndexState, _ ranges: [KeyRange], after: [UInt8]?, skip: Int,
+        _ index: StoredIndex, _ ranges: [KeyRange], after: [UInt8]?, skip: Int,
         _ body: (_ entry: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
-        let width = state.layout.idKeyWidth
+        let width = entity.layout.idKeyWidth
         let walker = RangeWalker(
             database: index.database, ranges: ranges, isReversed: plan.isReversed, after: after, skip: skip)
         try walker.forEach(in: transaction) { entry, _ in
@@ -70,7 +70,7 @@ extension Execution {
     /// The IDs in an index's entries, in the plan's direction.
     @inline(__always)
     func forEachID(
-        _ index: IndexState, _ ranges: [KeyRange], skip: Int = 0, _ body: (UnsafeRawBufferPointer) throws -> Bool
+        _ index: StoredIndex, _ ranges: [KeyRange], skip: Int = 0, _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         try forEachID(index, ranges, after: nil, skip: skip) { _, id in try body(id) }
     }
@@ -85,11 +85,11 @@ extension Execution {
 
     private func test(_ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws -> Bool {
         do {
-            let view = try RecordView(key: key, record: record, layout: state.layout)
+            let view = try RecordView(key: key, record: record, layout: entity.layout)
             for filter in plan.residual where try !filter.matches(view) { return false }
             return true
         } catch let failure as RecordFailure {
-            throw state.damaged(failure, key: key, record: record)
+            throw entity.damaged(failure, key: key, record: record)
         }
     }
 
@@ -100,7 +100,7 @@ extension Execution {
 
     /// The rows behind the entries of an index, none of which is tested.
     func forEachIndexedRow(
-        _ index: IndexState, _ ranges: [KeyRange],
+        _ index: StoredIndex, _ ranges: [KeyRange],
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
     ) throws {
         var left = request.limit ?? Int.max
@@ -162,10 +162,10 @@ extension Execution {
         guard run.count > 0, let records = run.records.baseAddress else { return }
         let keys = UnsafeBufferPointer(rebasing: run.keys[..<run.count])
         if keys.count == 1 {
-            guard let record = try transaction.get(state.records, keys[0]) else { throw missingRecord() }
+            guard let record = try transaction.get(entity.records, keys[0]) else { throw missingRecord() }
             try body(keys[0], record)
         } else {
-            try transaction.lookup.get(state.records, keys, records)
+            try transaction.lookup.get(entity.records, keys, records)
             for index in keys.indices {
                 guard records[index].baseAddress != nil else { throw missingRecord() }
                 try body(keys[index], records[index])
@@ -178,6 +178,6 @@ extension Execution {
     func missingRecord() -> StoreError {
         var place = "The source"
         if case .index(let index, _) = plan.source { place = "Index \(index.name)" }
-        return StoreError(.damaged, "\(place) has an entry for an object that does not exist.", entity: state.name)
+        return StoreError(.damaged, "\(place) has an entry for an object that does not exist.", entity: entity.name)
     }
 }

@@ -9,19 +9,19 @@ internal import RoostLMDB
 final class Execution {
     let plan: Plan
     let request: LoweredRequest
-    let state: EntityState
+    let entity: StoredEntity
     let engine: Engine
     let transaction: Transaction
 
-    @usableFromInline let handle: EntityHandle
+    @usableFromInline let handle: StoredEntity.Handle
 
-    init(plan: Plan, request: LoweredRequest, state: EntityState, engine: Engine, transaction: Transaction) {
+    init(plan: Plan, request: LoweredRequest, entity: StoredEntity, engine: Engine, transaction: Transaction) {
         self.plan = plan
         self.request = request
-        self.state = state
+        self.entity = entity
         self.engine = engine
         self.transaction = transaction
-        handle = state.handle
+        handle = entity.handle
     }
 
     /// How many rows to make room for: no more than are expected, no more than a chunk.
@@ -47,7 +47,7 @@ final class Execution {
             return try wrappingErrors { try forEachIndexedRow(index, ranges, body) }
         }
         if isWholeTable {
-            return try wrappingErrors { try RangeWalker.forEachEntry(of: state.records, in: transaction, body) }
+            return try wrappingErrors { try RangeWalker.forEachEntry(of: entity.records, in: transaction, body) }
         }
         var position = Position()
         _ = try stream(from: &position, rows: Int.max, body)
@@ -86,9 +86,9 @@ final class Execution {
             switch plan.source {
             case .nothing: return 0
             case .table(.all) where plan.residual.isEmpty:
-                return try transaction.statistics(of: state.records).entries
+                return try transaction.statistics(of: entity.records).entries
             case .table(let range) where plan.residual.isEmpty:
-                return try RangeWalker(database: state.records, ranges: [range]).count(in: transaction, upTo: most)
+                return try RangeWalker(database: entity.records, ranges: [range]).count(in: transaction, upTo: most)
             case .index(let index, let ranges) where plan.residual.isEmpty:
                 return try RangeWalker(database: index.database, ranges: ranges).count(in: transaction, upTo: most)
             default:

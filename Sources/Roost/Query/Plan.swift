@@ -10,7 +10,7 @@ struct Plan: Sendable {
         /// Records in ID order.
         case table(range: KeyRange)
         /// Index entries in key order, over ranges that ascend and do not overlap.
-        case index(IndexState, ranges: [KeyRange])
+        case index(StoredIndex, ranges: [KeyRange])
     }
 
     var source: Source
@@ -34,9 +34,9 @@ extension Execution {
         switch plan.source {
         case .nothing: return limit == 0 ? "nothing: the limit is 0" : "nothing: the predicate excludes every object"
         case .lookup(let keys):
-            parts.append("lookup of \(keys.count) \(keys.count == 1 ? "ID" : "IDs") in \(state.name)")
+            parts.append("lookup of \(keys.count) \(keys.count == 1 ? "ID" : "IDs") in \(entity.name)")
         case .table(let range):
-            parts.append(range == .all ? "table scan of \(state.name)" : "range of IDs in \(state.name)")
+            parts.append(range == .all ? "table scan of \(entity.name)" : "range of IDs in \(entity.name)")
         case .index(let index, let ranges):
             let bounded = ranges != [.all]
             parts.append("index scan \(index.name)")

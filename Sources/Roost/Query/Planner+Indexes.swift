@@ -5,7 +5,7 @@
 extension Planner {
     /// Nil when the index has nothing to offer.
     func indexDraft(
-        _ index: IndexState, _ conjuncts: [Filter], _ constraints: Constraints, _ total: Int
+        _ index: StoredIndex, _ conjuncts: [Filter], _ constraints: Constraints, _ total: Int
     ) throws -> Draft? {
         var prefixes = [KeyBytes()]
         // Conjuncts that the ranges state exactly.
@@ -58,7 +58,7 @@ extension Planner {
 
     /// Puts each of the component's values behind each prefix. Returns false when a value's key had to be cut.
     private func extend(
-        _ prefixes: inout [KeyBytes], by points: [StoredValue], _ index: IndexState, _ number: Int
+        _ prefixes: inout [KeyBytes], by points: [StoredValue], _ index: StoredIndex, _ number: Int
     ) -> Bool {
         let isOptional = index.components[number].isOptional
         var isExact = true
@@ -82,7 +82,7 @@ extension Planner {
 
     /// One element's entries are in ID order, each object once.
     func elementDraft(
-        _ index: IndexState, _ conjuncts: [Filter], _ constraints: Constraints, _ total: Int
+        _ index: StoredIndex, _ conjuncts: [Filter], _ constraints: Constraints, _ total: Int
     ) throws -> Draft? {
         guard let constraint = constraints[index.components[0].position], let element = constraint.element,
             element != .null || index.components[0].isOptional
@@ -99,7 +99,7 @@ extension Planner {
 
     /// The ranges of a component between two bounds, for each prefix; and whether they are exactly what the constraint says.
     private func bounds(
-        _ index: IndexState, _ number: Int, _ constraint: Constraint, _ prefixes: [KeyBytes]
+        _ index: StoredIndex, _ number: Int, _ constraint: Constraint, _ prefixes: [KeyBytes]
     ) -> ([KeyRange], Bool)? {
         guard constraint.isRange else { return nil }
         let component = index.components[number]
@@ -156,7 +156,7 @@ extension Planner {
 
     /// Whether the index's order, from its start or its end, is the requested one, for entries whose `fixed` components
     /// have one value each.
-    private func orderGiven(by index: IndexState, fixed: UInt64) throws -> (satisfied: Bool, reversed: Bool) {
+    private func orderGiven(by index: StoredIndex, fixed: UInt64) throws -> (satisfied: Bool, reversed: Bool) {
         if purpose == .count { return (true, false) }
         guard order.isKeyed else { return (false, false) }
         let reversed = order.idDescending
@@ -169,7 +169,7 @@ extension Planner {
                 continue
             }
             while next < components.count, isFixed(next) { next += 1 }
-            if position == 0 && next == components.count && !state.hasForeignIDs { break }
+            if position == 0 && next == components.count && !entity.hasForeignIDs { break }
             guard next < components.count, components[next].position == position, term.descending == reversed
             else { return (false, false) }
             next += 1

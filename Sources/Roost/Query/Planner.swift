@@ -16,7 +16,7 @@ struct Planner {
         case count
     }
 
-    let state: EntityState
+    let entity: StoredEntity
     let engine: Engine
     let transaction: Transaction
     let request: LoweredRequest
@@ -24,10 +24,10 @@ struct Planner {
     var order: RequestedOrder { request.order }
 
     init(
-        state: EntityState, engine: Engine, transaction: Transaction, request: LoweredRequest,
+        entity: StoredEntity, engine: Engine, transaction: Transaction, request: LoweredRequest,
         purpose: Purpose = .objects
     ) {
-        self.state = state
+        self.entity = entity
         self.engine = engine
         self.transaction = transaction
         self.request = purpose == .count ? request.unordered : request
@@ -37,7 +37,7 @@ struct Planner {
     @usableFromInline
     init(_ context: SnapshotContext, _ binding: EntityBinding, _ request: LoweredRequest, _ purpose: Purpose) {
         self.init(
-            state: binding.state, engine: context.store.engine, transaction: context.transaction,
+            entity: binding.entity, engine: context.store.engine, transaction: context.transaction,
             request: request, purpose: purpose)
     }
 
@@ -66,7 +66,7 @@ struct Planner {
         let plan = Plan(
             source: draft.source, isReversed: draft.isReversed, residual: draft.residual, isOrdered: draft.isOrdered,
             estimatedRows: estimate.rows, estimatedCost: estimate.cost)
-        return Execution(plan: plan, request: request, state: state, engine: engine, transaction: transaction)
+        return Execution(plan: plan, request: request, entity: entity, engine: engine, transaction: transaction)
     }
 
     /// A plan without its costs, which depend on what the others say.
@@ -84,10 +84,10 @@ struct Planner {
         let constraints = Constraints(conjuncts)
         if constraints.excludeEverything { return [] }
         do {
-            let total = try transaction.statistics(of: state.records).entries
+            let total = try transaction.statistics(of: entity.records).entries
             var drafts = [try tableDraft(conjuncts, constraints, total)]
             if let lookup = lookupDraft(conjuncts, constraints, total) { drafts.append(lookup) }
-            for index in state.indexes where index.hasOwnKeys {
+            for index in entity.indexes where index.hasOwnKeys {
                 let draft =
                     index.isEach
                     ? try elementDraft(index, conjuncts, constraints, total)
@@ -108,7 +108,7 @@ struct Planner {
         else { return nil }
         let keys = points.compactMap { idKey($0) }.sorted { $0.lexicographicallyPrecedes($1) }
         // What this build makes of the IDs must be what the store has.
-        if state.hasForeignIDs, !keys.allSatisfy({ $0.withUnsafeBytes(NormalizedText.isTriviallyNormalized) }) {
+        if entity.hasForeignIDs, !keys.allSatisfy({ $0.withUnsafeBytes(NormalizedText.isTriviallyNormalized) }) {
             return nil
         }
         return Draft(
@@ -128,7 +128,7 @@ struct Planner {
         var draft = Draft(
             source: .table(range: .all), isReversed: order.idDescending && isIDOrder, residual: conjuncts,
             isOrdered: isIDOrder, candidates: total)
-        guard let constraint = constraints[0], constraint.points == nil, !state.hasForeignIDs else { return draft }
+        guard let constraint = constraints[0], constraint.points == nil, !entity.hasForeignIDs else { return draft }
         var range = KeyRange.all
         let low = constraint.lower.flatMap { bound in idKey(bound.value).map { ($0, bound.isIncluded) } }
         let high = constraint.upper.flatMap { bound in idKey(bound.value).map { ($0, bound.isIncluded) } }
@@ -148,12 +148,12 @@ struct Planner {
         if isExact { draft.residual = remaining(conjuncts, but: constraint) }
         draft.source = .table(range: range)
         draft.candidates = try count(
-            state.records, [range], total, ordered: draft.isOrdered, tests: !draft.residual.isEmpty)
+            entity.records, [range], total, ordered: draft.isOrdered, tests: !draft.residual.isEmpty)
         return draft
     }
 
     /// Whether what comes in ID order comes in the requested one.
-    var isIDOrder: Bool { purpose == .count || order.isByKey(of: state) }
+    var isIDOrder: Bool { purpose == .count || order.isByKey(of: entity) }
 
     func remaining(_ conjuncts: [Filter], but constraint: Constraint?) -> [Filter] {
         guard let constraint else { return conjuncts }

@@ -24,9 +24,9 @@ struct RangeWalker {
     ) throws {
         var cursor = try transaction.cursor(database)
         var toSkip = skip
-        // After a range: whether the cursor stands on the entry behind it. Then it need not be sought where the next
+        // After a range: whether the cursor isFound on the entry behind it. Then it need not be sought where the next
         // range begins, unless that is farther.
-        var stands = false
+        var isFound = false
         var isOver = false
         for number in ranges.indices where !isOver {
             let range = remaining(ranges[isReversed ? ranges.count - 1 - number : number])
@@ -34,16 +34,16 @@ struct RangeWalker {
             try range.withUnsafeBounds { lower, upper in
                 if isReversed {
                     if let upper {
-                        if !stands || StoredOrder.of(cursor.key, upper) != .less {
-                            stands = try cursor.seek(below: upper)
+                        if !isFound || StoredOrder.of(cursor.key, upper) != .less {
+                            isFound = try cursor.seek(below: upper)
                         }
                     } else {
-                        stands = try cursor.last()
+                        isFound = try cursor.last()
                     }
-                } else if !stands || StoredOrder.of(cursor.key, lower) == .less {
-                    stands = try cursor.seek(atLeast: lower)
+                } else if !isFound || StoredOrder.of(cursor.key, lower) == .less {
+                    isFound = try cursor.seek(atLeast: lower)
                 }
-                while stands {
+                while isFound {
                     let key = cursor.key
                     if isReversed {
                         if StoredOrder.of(key, lower) == .less { return }
@@ -56,7 +56,7 @@ struct RangeWalker {
                         isOver = true
                         return
                     }
-                    stands = try isReversed ? cursor.previous() : cursor.next()
+                    isFound = try isReversed ? cursor.previous() : cursor.next()
                 }
                 // The end of the database: the other ranges are behind it.
                 isOver = true

@@ -42,7 +42,7 @@ struct RequestedOrder: Sendable {
     }
 
     /// Whether the order of the records' keys is this one. Keys that other Unicode data made are only a tie-breaker.
-    func isByKey(of state: EntityState) -> Bool { isByID && (terms.isEmpty || !state.hasForeignIDs) }
+    func isByKey(of entity: StoredEntity) -> Bool { isByID && (terms.isEmpty || !entity.hasForeignIDs) }
 }
 
 /// A comparison of decoded objects, whatever their type.
@@ -54,7 +54,7 @@ struct ObjectComparison: Sendable {
 
 extension RequestedOrder.Criterion {
     init<T: Entity>(comparing descriptor: SortDescriptor<T>, _ binding: EntityBinding) {
-        let layout = binding.state.layout
+        let layout = binding.entity.layout
         if var comparator = descriptor.stringComparator, let keyPath = descriptor.keyPath,
             let position = binding.position(of: keyPath), layout.fields[position].type == .scalar(.string)
         {
@@ -63,10 +63,10 @@ extension RequestedOrder.Criterion {
             self = .text(position, comparator)
             return
         }
-        let state = binding.state
+        let entity = binding.entity
         self = .object(
             ObjectComparison(
-                decode: { view in try T.decoded(key: view.key, record: view.record, handle: state.handle) },
+                decode: { view in try T.decoded(key: view.key, record: view.record, handle: entity.handle) },
                 compare: { a, b in
                     guard let a = a as? T, let b = b as? T else { return .orderedSame }
                     return descriptor.compare(a, b)

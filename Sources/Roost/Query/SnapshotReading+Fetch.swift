@@ -110,7 +110,7 @@ extension SnapshotContext {
     /// The rows' keys, in the request's order.
     @usableFromInline
     func recordKeys(_ execution: Execution) throws -> KeyList {
-        var keys = KeyList(width: execution.state.layout.idKeyWidth)
+        var keys = KeyList(width: execution.entity.layout.idKeyWidth)
         try execution.forEachKey { keys.append($0) }
         return keys
     }
@@ -118,13 +118,13 @@ extension SnapshotContext {
     /// The rows' IDs, in the request's order.
     func ids<T: Entity>(_: T.Type, _ execution: Execution) throws -> [T.ID] {
         var ids: [T.ID] = []
-        let state = execution.state
+        let entity = execution.entity
         func append(_ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer?) throws {
             do throws(RecordFailure) {
                 guard let record, T.ID.isKeptInRecord else { return ids.append(try T.ID.load(key: key)) }
-                ids.append(try T.ID.load(RecordView(key: key, record: record, layout: state.layout).bytes(0)))
+                ids.append(try T.ID.load(RecordView(key: key, record: record, layout: entity.layout).bytes(0)))
             } catch {
-                throw state.damaged(error, key: key, record: record, field: "id")
+                throw entity.damaged(error, key: key, record: record, field: "id")
             }
         }
         if T.ID.isKeptInRecord {

@@ -68,22 +68,22 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
                 }
                 return try step(context, request, size, .gathered(try context.recordKeys(execution), next: 0))
             case .streaming(let plan, let lowered, var position):
-                let state = try context.store.binding(of: T.self).state
+                let entity = try context.store.binding(of: T.self).entity
                 let execution = Execution(
-                    plan: plan, request: lowered, state: state, engine: context.store.engine,
+                    plan: plan, request: lowered, entity: entity, engine: context.store.engine,
                     transaction: context.transaction)
                 var objects: [T] = []
                 let goesOn = try execution.stream(from: &position, rows: size) { key, record in
-                    objects.append(try T.decoded(key: key, record: record, handle: state.handle))
+                    objects.append(try T.decoded(key: key, record: record, handle: entity.handle))
                 }
                 return (objects, goesOn ? .streaming(plan, lowered, position) : .over)
             case .gathered(let keys, var next):
-                let state = try context.store.binding(of: T.self).state
+                let entity = try context.store.binding(of: T.self).entity
                 var objects: [T] = []
                 while next < keys.count, objects.count < size {
                     try keys.withKey(next) { key in
-                        guard let record = try context.record(state.handle, key) else { return }
-                        objects.append(try T.decoded(key: key, record: record, handle: state.handle))
+                        guard let record = try context.record(entity.handle, key) else { return }
+                        objects.append(try T.decoded(key: key, record: record, handle: entity.handle))
                     }
                     next += 1
                 }
@@ -98,23 +98,5 @@ extension Store {
     /// is asked for; each is fetched on a thread of the store's, and throws what a fetch does. See ``Chunks``.
     public func chunks<T: Entity>(_ request: FetchDescriptor<T>, size: Int = 1_000) -> Chunks<T> {
         Chunks(store: self, request: request, size: max(1, size))
-    }
-}
-
-extension WriteTransaction {
-    /// Removes every object that the request describes. Returns how many there were.
-    ///
-    /// The IDs are gathered first, in memory, then the objects are removed with their index entries. Throws what a fetch does.
-    @discardableResult
-    public func delete<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
-        let context = context
-        let execution = try context.plan(request, .keys)
-        let keys = try context.recordKeys(execution)
-        for index in 0..<keys.count {
-            let existed = try keys.withKey(index) { try session.delete(execution.state, key: $0) }
-            // Every key was found in this transaction, in a record or in an index.
-            guard existed else { throw execution.missingRecord() }
-        }
-        return keys.count
     }
 }

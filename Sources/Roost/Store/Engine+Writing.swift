@@ -36,7 +36,7 @@ extension Engine {
                 }
                 return result
             }
-            if let commit { bus.ownCommitStands(commit) } else { bus.ownWriteEndsWithoutCommit() }
+            if let commit { bus.ownCommitCompleted(commit) } else { bus.ownWriteEndsWithoutCommit() }
             reportLongReader()
             return result
         } catch {

@@ -25,8 +25,8 @@ final class Engine: Sendable {
 
     /// Opens the file, or joins those who have it open, and registers the entities.
     static func open(
-        path: String, options: Store.Options, schemas: [EntitySchema]
-    ) throws -> (Engine, [EntityState]) {
+        path: String, options: Store.Options, schemas: [DeclaredEntity]
+    ) throws -> (Engine, [StoredEntity]) {
         var environmentOptions = Environment.Options(
             mapSize: options.maximumSize, isReadOnly: options.isReadOnly, readerLimit: options.readerLimit)
         switch options.durability {

@@ -6,7 +6,7 @@ import Synchronization
 @usableFromInline
 final class EntityBinding: Sendable {
     let type: ObjectIdentifier
-    let state: EntityState
+    let entity: StoredEntity
     /// By every spelling of a field, its position in the record.
     private let positions: [FieldKeyPath: Int]
     /// Key paths met before, kept alive so that one is known by its identity.
@@ -15,9 +15,9 @@ final class EntityBinding: Sendable {
     /// By position: whether the type's `<` is the stored order.
     let isOrderedAsStored: [Bool]
 
-    init<T: Entity>(_: T.Type, state: EntityState) {
+    init<T: Entity>(_: T.Type, entity: StoredEntity) {
         type = ObjectIdentifier(T.self)
-        self.state = state
+        self.entity = entity
         var positions: [FieldKeyPath: Int] = [T.genericIDKeyPath: 0]
         var ordered: [Bool] = []
         for (position, field) in T.fields.enumerated() {
@@ -53,11 +53,11 @@ final class EntityBinding: Sendable {
 final class BindingTable: @unchecked Sendable {
     /// What is looked into, without the table; valid as long as the table is.
     struct Entries {
-        fileprivate let start: UnsafeMutablePointer<(type: ObjectIdentifier, handle: EntityHandle)>
+        fileprivate let start: UnsafeMutablePointer<(type: ObjectIdentifier, handle: StoredEntity.Handle)>
         fileprivate let count: Int
 
         @inline(__always)
-        func handle(_ type: ObjectIdentifier) -> EntityHandle? {
+        func handle(_ type: ObjectIdentifier) -> StoredEntity.Handle? {
             for index in 0..<count where start[index].type == type { return start[index].handle }
             return nil
         }
@@ -68,10 +68,10 @@ final class BindingTable: @unchecked Sendable {
 
     init(_ bindings: [EntityBinding]) {
         self.bindings = bindings
-        let start = UnsafeMutablePointer<(type: ObjectIdentifier, handle: EntityHandle)>.allocate(
+        let start = UnsafeMutablePointer<(type: ObjectIdentifier, handle: StoredEntity.Handle)>.allocate(
             capacity: bindings.count)
         for (index, binding) in bindings.enumerated() {
-            (start + index).initialize(to: (binding.type, binding.state.handle))
+            (start + index).initialize(to: (binding.type, binding.entity.handle))
         }
         entries = Entries(start: start, count: bindings.count)
     }

@@ -40,7 +40,7 @@ final class KeyRun {
     @usableFromInline func removeAll() { count = 0 }
 
     @usableFromInline
-    func find(_ context: borrowing SnapshotContext, _ handle: EntityHandle) throws {
+    func find(_ context: borrowing SnapshotContext, _ handle: StoredEntity.Handle) throws {
         try context.records(handle, UnsafeBufferPointer(start: keys, count: count), records)
     }
 

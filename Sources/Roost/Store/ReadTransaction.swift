@@ -47,7 +47,7 @@ public struct SnapshotContext {
     }
 
     @usableFromInline
-    func handle(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> EntityHandle {
+    func handle(_ type: ObjectIdentifier, _ name: @autoclosure () -> String) throws -> StoredEntity.Handle {
         guard let handle = entries.handle(type) else { throw StoreError.unknownEntity(name()) }
         return handle
     }
@@ -59,14 +59,14 @@ public struct SnapshotContext {
 
     /// Many records at once; see `record`.
     func records(
-        _ handle: EntityHandle, _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>,
+        _ handle: StoredEntity.Handle, _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>,
         _ records: UnsafeMutablePointer<UnsafeRawBufferPointer>
     ) throws {
         do throws(LMDBError) {
             try lookup.get(handle.records, keys, records)
-            guard handle.state.hasForeignIDs else { return }
+            guard handle.entity.hasForeignIDs else { return }
             for (position, key) in keys.enumerated() where records[position].baseAddress == nil {
-                if let record = try search(handle.state, key) { records[position] = record }
+                if let record = try search(handle.entity, key) { records[position] = record }
             }
         } catch {
             throw StoreError.wrapping(transaction.failure ?? error, engine: store.engine)
@@ -75,10 +75,10 @@ public struct SnapshotContext {
 
     /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).
     @usableFromInline
-    func record(_ handle: EntityHandle, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
+    func record(_ handle: StoredEntity.Handle, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
         do throws(LMDBError) {
             if let record = try lookup.get(handle.records, key) { return record }
-            return handle.state.hasForeignIDs ? try search(handle.state, key) : nil
+            return handle.entity.hasForeignIDs ? try search(handle.entity, key) : nil
         } catch {
             // After a failed write LMDB refuses reads as well: what is told is why.
             throw StoreError.wrapping(transaction.failure ?? error, engine: store.engine)
@@ -91,16 +91,16 @@ extension SnapshotContext {
     /// all records are looked at, unless every version makes the same key.
     @inline(never)
     private func search(
-        _ state: EntityState, _ wanted: UnsafeRawBufferPointer
+        _ entity: StoredEntity, _ wanted: UnsafeRawBufferPointer
     ) throws(LMDBError) -> UnsafeRawBufferPointer? {
         if NormalizedText.isTriviallyNormalized(wanted) { return nil }
-        var cursor = try transaction.cursor(state.records)
+        var cursor = try transaction.cursor(entity.records)
         var key = KeyBytes()
         var isThere = try cursor.first()
         while isThere {
             key.removeAll()
             // One that cannot be read has no ID.
-            if let id = try? RecordView(key: cursor.key, record: cursor.value, layout: state.layout).bytes(0) {
+            if let id = try? RecordView(key: cursor.key, record: cursor.value, layout: entity.layout).bytes(0) {
                 key.append(stored: id, .string, limit: Int.max)
                 if key.withUnsafeBytes({ StoredOrder.of($0, wanted) }) == .equal { return cursor.value }
             }
@@ -152,7 +152,7 @@ extension Entity {
     @inlinable
     @inline(__always)
     static func decoded(
-        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, handle: EntityHandle
+        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, handle: StoredEntity.Handle
     ) throws -> Self {
         do throws(RecordFailure) {
             var decoder = try RecordDecoder(key: key, record: record, shape: recordShape, header: handle.header)
@@ -165,17 +165,18 @@ extension Entity {
     @usableFromInline
     @inline(never)
     static func damaged(
-        _ failure: RecordFailure, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, handle: EntityHandle
+        _ failure: RecordFailure, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer,
+        handle: StoredEntity.Handle
     ) -> StoreError {
-        let state = handle.state
+        let entity = handle.entity
         // Decoded once more, to learn how far it gets.
-        let fields = state.layout.fields
+        let fields = entity.layout.fields
         var field: String?
         if var decoder = try? RecordDecoder(key: key, record: record, shape: recordShape, header: handle.header) {
             _ = try? Self(from: &decoder)
             if decoder.position < fields.count { field = fields[decoder.position].name }
         }
-        return state.damaged(failure, key: key, record: record, field: field)
+        return entity.damaged(failure, key: key, record: record, field: field)
     }
 }
 

@@ -58,7 +58,7 @@ extension Store {
     /// Inside `body`, on its thread, the store's synchronous forms of reading see what the transaction has changed, as the
     /// transaction's own do; other threads, and so all asynchronous forms, see the last commit.
     ///
-    /// Writers wait for each other, also across processes. The caller's thread waits until the commit stands. Throws
+    /// Writers wait for each other, also across processes. The caller's thread waits until the commit is complete. Throws
     /// `nestedWrite` inside another write of the same store. A write inside a write of another store waits for that store's
     /// writer: two threads that nest two stores in opposite order wait for each other for ever.
     ///
@@ -70,7 +70,7 @@ extension Store {
         return try engine.write { session in try body(WriteTransaction(store: self, session: session)) }
     }
 
-    /// Runs `body` in one atomic transaction on the store's writer thread, and returns when the commit stands.
+    /// Runs `body` in one atomic transaction on the store's writer thread, and returns when it is committed.
     ///
     /// When the task is cancelled before `body` has begun, nothing happens and `CancellationError` is thrown at once, whoever
     /// writes meanwhile; from then on it runs to its end.

@@ -84,11 +84,11 @@ public final class Store: Sendable {
         try options.verify()
         let path = url.path
         try verifyPlace(path)
-        var schemas: [EntitySchema] = []
-        for entity in entities { schemas.append(try EntitySchema(entity)) }
-        let (engine, states) = try Engine.open(path: path, options: options, schemas: schemas)
+        var schemas: [DeclaredEntity] = []
+        for entity in entities { schemas.append(try DeclaredEntity(entity)) }
+        let (engine, stored) = try Engine.open(path: path, options: options, schemas: schemas)
         var bindings: [EntityBinding] = []
-        for (entity, state) in zip(entities, states) { bindings.append(EntityBinding(entity, state: state)) }
+        for (entity, stored) in zip(entities, stored) { bindings.append(EntityBinding(entity, entity: stored)) }
         return Store(engine: engine, bindings: BindingTable(bindings))
     }
 

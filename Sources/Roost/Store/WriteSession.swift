@@ -32,27 +32,27 @@ final class WriteSession {
     /// Stores a record and its index entries. `record` must not point into the map.
     @usableFromInline
     func put(
-        _ state: EntityState, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, existing: Existing
+        _ entity: StoredEntity, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, existing: Existing
     ) throws {
-        guard state.isWritable else { throw state.notWritable() }
+        guard entity.isWritable else { throw entity.notWritable() }
         do {
             if existing == .refuse {
-                guard try transaction.put(state.records, key: key, value: record, overwrite: false) else {
+                guard try transaction.put(entity.records, key: key, value: record, overwrite: false) else {
                     throw StoreError(
                         .alreadyExists,
-                        "\(state.name) \(state.describeID(key)) exists already: use upsert to replace it.",
-                        entity: state.name, id: state.describeID(key))
+                        "\(entity.name) \(entity.describeID(key)) exists already: use upsert to replace it.",
+                        entity: entity.name, id: entity.describeID(key))
                 }
-                try reindex(state, key: key, old: nil, new: record)
-                changes.record(state, key: key, old: nil, new: record)
+                try reindex(entity, key: key, old: nil, new: record)
+                changes.record(entity, key: key, old: nil, new: record)
                 return
             }
-            let exists = try copyExisting(state, key)
-            if !exists && existing == .require { throw Self.notFound(state, key) }
-            try transaction.put(state.records, key: key, value: record)
+            let exists = try copyExisting(entity, key)
+            if !exists && existing == .require { throw Self.notFound(entity, key) }
+            try transaction.put(entity.records, key: key, value: record)
             try oldRecord.withUnsafeBytes { bytes in
-                try reindex(state, key: key, old: exists ? bytes : nil, new: record)
-                changes.record(state, key: key, old: exists ? bytes : nil, new: record)
+                try reindex(entity, key: key, old: exists ? bytes : nil, new: record)
+                changes.record(entity, key: key, old: exists ? bytes : nil, new: record)
             }
         } catch let error as LMDBError {
             throw StoreError(error, engine: engine)
@@ -61,14 +61,14 @@ final class WriteSession {
 
     /// Removes an object and its index entries. False when there is none.
     @usableFromInline
-    func delete(_ state: EntityState, key: UnsafeRawBufferPointer) throws -> Bool {
-        guard state.isWritable else { throw state.notWritable() }
+    func delete(_ entity: StoredEntity, key: UnsafeRawBufferPointer) throws -> Bool {
+        guard entity.isWritable else { throw entity.notWritable() }
         do {
-            guard try copyExisting(state, key) else { return false }
-            try transaction.delete(state.records, key: key)
+            guard try copyExisting(entity, key) else { return false }
+            try transaction.delete(entity.records, key: key)
             try oldRecord.withUnsafeBytes { bytes in
-                try reindex(state, key: key, old: bytes, new: nil)
-                changes.record(state, key: key, old: bytes, new: nil)
+                try reindex(entity, key: key, old: bytes, new: nil)
+                changes.record(entity, key: key, old: bytes, new: nil)
             }
             return true
         } catch let error as LMDBError {
@@ -77,25 +77,25 @@ final class WriteSession {
     }
 
     /// Copies the present record into `oldRecord`: the next put may move what the map shows.
-    private func copyExisting(_ state: EntityState, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
-        guard let bytes = try transaction.get(state.records, key) else { return false }
+    private func copyExisting(_ entity: StoredEntity, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
+        guard let bytes = try transaction.get(entity.records, key) else { return false }
         oldRecord.removeAll(keepingCapacity: true)
         oldRecord.append(contentsOf: bytes)
         return true
     }
 
-    static func notFound(_ state: EntityState, _ key: UnsafeRawBufferPointer) -> StoreError {
+    static func notFound(_ entity: StoredEntity, _ key: UnsafeRawBufferPointer) -> StoreError {
         StoreError(
-            .objectNotFound, "There is no \(state.name) \(state.describeID(key)).", entity: state.name,
-            id: state.describeID(key))
+            .objectNotFound, "There is no \(entity.name) \(entity.describeID(key)).", entity: entity.name,
+            id: entity.describeID(key))
     }
 
     private func reindex(
-        _ state: EntityState, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, new: UnsafeRawBufferPointer?
+        _ entity: StoredEntity, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, new: UnsafeRawBufferPointer?
     ) throws {
         do {
-            try state.namingDamage(key: key, record: new) {
-                try indexes.update(state.indexes, state.layout, key: key, old: old, new: new, in: transaction)
+            try entity.namingDamage(key: key, record: new) {
+                try indexes.update(entity.indexes, entity.layout, key: key, old: old, new: new, in: transaction)
             }
         } catch {
             // The record is written and its entries are not: the transaction can only abort (hazard 24).
@@ -118,11 +118,11 @@ final class WriteSession {
     }
 
     /// The next free ID of a counter that only grows. `last` is the greatest ID in use, `greatest` the ID type's.
-    func nextID(_ state: EntityState, after last: UInt64, atMost greatest: UInt64) throws -> UInt64 {
-        let key = MainDatabase.Key.nextID(of: state.number)
+    func nextID(_ entity: StoredEntity, after last: UInt64, atMost greatest: UInt64) throws -> UInt64 {
+        let key = MainDatabase.Key.nextID(of: entity.number)
         let counter = max(try engine.main.count(key, atMost: greatest, in: transaction), last)
         guard counter < greatest else {
-            throw StoreError(.idsExhausted, "\(state.name) has used up the IDs of its type.", entity: state.name)
+            throw StoreError(.idsExhausted, "\(entity.name) has used up the IDs of its type.", entity: entity.name)
         }
         try engine.main.setCount(key, counter + 1, in: transaction)
         return counter + 1

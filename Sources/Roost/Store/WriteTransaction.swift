@@ -80,7 +80,7 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     @discardableResult
     public func delete<T: Entity>(_ type: T.Type, id: T.ID) throws -> Bool {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
-        return try id.withKey { key in try session.delete(handle.state, key: key) }
+        return try id.withKey { key in try session.delete(handle.entity, key: key) }
     }
 
     // MARK: IDs
@@ -92,20 +92,20 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
         do {
             let last = try lastID(handle, T.ID.self)
             let next = try session.nextID(
-                handle.state, after: UInt64(clamping: max(0, last)), atMost: UInt64(clamping: T.ID.max))
+                handle.entity, after: UInt64(clamping: max(0, last)), atMost: UInt64(clamping: T.ID.max))
             return T.ID(next)
         } catch {
             throw StoreError.wrapping(error, engine: store.engine)
         }
     }
 
-    private func lastID<ID: EntityID & FixedWidthInteger>(_ handle: EntityHandle, _: ID.Type) throws -> ID {
+    private func lastID<ID: EntityID & FixedWidthInteger>(_ handle: StoredEntity.Handle, _: ID.Type) throws -> ID {
         var cursor = try session.transaction.cursor(handle.records)
         guard try cursor.last() else { return 0 }
         do {
             return try ID.load(key: cursor.key)
         } catch {
-            throw handle.state.damaged(error, key: cursor.key, record: cursor.value, field: "id")
+            throw handle.entity.damaged(error, key: cursor.key, record: cursor.value, field: "id")
         }
     }
 }
@@ -113,27 +113,27 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
 extension WriteSession {
     @inlinable
     @inline(__always)
-    func put<T: Entity>(_ object: T, _ handle: EntityHandle, _ existing: Existing) throws {
+    func put<T: Entity>(_ object: T, _ handle: StoredEntity.Handle, _ existing: Existing) throws {
         try object.id.withKey { key in
             encoder.begin(T.recordShape, handle.header)
             object.encode(to: &encoder)
-            if encoder.firstTooLarge != nil { throw tooLarge(handle.state, key) }
+            if encoder.firstTooLarge != nil { throw tooLarge(handle.entity, key) }
             encoder.seal(key: key)
-            try put(handle.state, key: key, record: encoder.record, existing: existing)
+            try put(handle.entity, key: key, record: encoder.record, existing: existing)
         }
     }
 
     @usableFromInline
     @inline(never)
-    func tooLarge(_ state: EntityState, _ key: UnsafeRawBufferPointer) -> StoreError {
+    func tooLarge(_ entity: StoredEntity, _ key: UnsafeRawBufferPointer) -> StoreError {
         let (position, size) = encoder.firstTooLarge ?? (0, 0)
-        let id = state.describeID(key)
-        let field = state.layout.fields.indices.contains(position) ? state.layout.fields[position].name : nil
+        let id = entity.describeID(key)
+        let field = entity.layout.fields.indices.contains(position) ? entity.layout.fields[position].name : nil
         return StoreError(
             .valueTooLarge,
-            "\(state.name) \(id) would take \(size) bytes up to its field \(field ?? "?"), and a record takes at most "
+            "\(entity.name) \(id) would take \(size) bytes up to its field \(field ?? "?"), and a record takes at most "
                 + "\(encoder.limit): keep large data in files, or in several objects.",
-            entity: state.name, id: id, field: field)
+            entity: entity.name, id: id, field: field)
     }
 
     @usableFromInline

@@ -74,7 +74,7 @@ struct BusTests {
     private func publish(_ sequences: ClosedRange<UInt64>, _ bus: Bus, imageBytes: Int = 100) {
         for sequence in sequences {
             bus.ownCommitBegins(sequence)
-            bus.ownCommitStands(commit(sequence, imageBytes: imageBytes))
+            bus.ownCommitCompleted(commit(sequence, imageBytes: imageBytes))
         }
     }
 

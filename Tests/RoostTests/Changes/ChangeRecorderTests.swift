@@ -21,7 +21,7 @@ struct ChangeRecorderTests {
     private struct Writer {
         var recorder = ChangeRecorder(keepsNewImages: true)
 
-        mutating func write(_ state: EntityState, _ id: Int, from old: [UInt8]?, to new: [UInt8]?) throws {
+        mutating func write(_ state: StoredEntity, _ id: Int, from old: [UInt8]?, to new: [UInt8]?) throws {
             func with(_ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer?) -> Void) {
                 guard let bytes else { return body(nil) }
                 bytes.withUnsafeBytes { body($0) }

@@ -72,7 +72,7 @@ struct ChangedFieldsTests {
             let commit = try #require(await commits.next())
             #expect(try commit.changes(of: Wide.self)?.updatedFields == [1: [name]])
             let entry = try #require(try store.historyEntry(commit.sequence))
-            let position = try #require(try store.binding(of: Wide.self).state.layout.position(named: name))
+            let position = try #require(try store.binding(of: Wide.self).entity.layout.position(named: name))
             #expect(entry.entities[0].rows?.map(\.fields) == [ChangedFields([position])])
         }
     }

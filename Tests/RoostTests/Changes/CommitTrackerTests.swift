@@ -7,7 +7,7 @@ import Testing
 
 /// A file, this process's writer, another process's writer and the poll, as far as the tracker can tell them.
 private struct World: Hashable {
-    enum Own: Hashable { case idle, begun(UInt64), numberShown(UInt64), stands(UInt64), failed }
+    enum Own: Hashable { case idle, begun(UInt64), numberShown(UInt64), committed(UInt64), failed }
     enum Poll: Hashable { case idle, worthReading, read(UInt64, Int) }
 
     /// Whether each commit is this process's.
@@ -36,7 +36,7 @@ private struct World: Hashable {
         if let later = action.later { for sequence in later { check(sequence, isOwn: false) } }
     }
 
-    /// In order, once, when it stands, and as whose it is.
+    /// In order, once, when it is complete, and as whose it is.
     private mutating func check(_ sequence: UInt64, isOwn: Bool) {
         #expect(sequence == UInt64(published.count) + 1)
         #expect(sequence <= UInt64(file.count) && file[min(Int(sequence), file.count) - 1] == isOwn)
@@ -83,12 +83,12 @@ private struct World: Hashable {
             add {
                 $0.file.append(true)
                 $0.readable = $0.newest
-                $0.own = .stands(sequence)
+                $0.own = .committed(sequence)
             }
-        case .stands(let sequence):
+        case .committed(let sequence):
             add {
                 $0.own = .idle
-                $0.publish($0.tracker.ownCommitStands(sequence))
+                $0.publish($0.tracker.ownCommitCompleted(sequence))
             }
         case .failed:
             add {
@@ -153,7 +153,7 @@ private struct World: Hashable {
 
 struct CommitTrackerTests {
     /// Every order of events there is, of both processes and the poll: from each state everything is published in the end,
-    /// in order, once, as whose it is, and nothing before it stands.
+    /// in order, once, as whose it is, and nothing before it is complete.
     @Test func noInterleavingLosesACommitOrTellsItTwice() {
         let commits = repetitions(2, thorough: 3)
         var seen: Set<World> = [World()]
@@ -182,7 +182,7 @@ struct CommitTrackerTests {
         var tracker = CommitTracker(sequence: 7)
         #expect(tracker.ownCommitBegins(8) == .init())
         #expect(tracker.read(9, inSnapshot: 21) == .init())
-        #expect(tracker.ownCommitStands(8) == .init(own: 8, later: 9...9))
+        #expect(tracker.ownCommitCompleted(8) == .init(own: 8, later: 9...9))
     }
 
     /// The number shows before the commit can be read: it is read again.
@@ -200,7 +200,7 @@ struct CommitTrackerTests {
         #expect(tracker.read(8, inSnapshot: 21) == .init())
         #expect(tracker.ownWriteEndsWithoutCommit() == .init(foreign: 8...8))
         #expect(tracker.ownCommitBegins(10) == .init(foreign: 9...9))
-        #expect(tracker.ownCommitStands(10) == .init(own: 10))
+        #expect(tracker.ownCommitCompleted(10) == .init(own: 10))
     }
 
     @Test func whatWasCommittedWhileNobodyFollowedIsSkippedButNotWhatIsInFlight() {
@@ -209,7 +209,7 @@ struct CommitTrackerTests {
         #expect(tracker.read(10, inSnapshot: 5) == .init(foreign: 10...10))
         #expect(tracker.ownCommitBegins(11) == .init())
         tracker.skip(to: 11)
-        #expect(tracker.ownCommitStands(11) == .init(own: 11))
+        #expect(tracker.ownCommitCompleted(11) == .init(own: 11))
         tracker.skip(to: 3)
         #expect(tracker.published == 11)
     }
@@ -217,10 +217,10 @@ struct CommitTrackerTests {
     @Test func absurdSequencesDoNotOverflow() {
         var tracker = CommitTracker(sequence: .max)
         #expect(tracker.ownCommitBegins(.max) == .init())
-        #expect(tracker.ownCommitStands(.max) == .init(own: .max))
+        #expect(tracker.ownCommitCompleted(.max) == .init(own: .max))
         var other = CommitTracker(sequence: 0)
         #expect(other.ownCommitBegins(0) == .init())
-        #expect(other.ownCommitStands(0) == .init(own: 0))
+        #expect(other.ownCommitCompleted(0) == .init(own: 0))
         #expect(other.read(.max, inSnapshot: 1) == .init(foreign: 1 ... .max))
     }
 }

@@ -73,7 +73,7 @@ struct FetchObserverTests {
     private func touchCounter(_ request: FetchDescriptor<Town>) throws -> TouchCounter {
         let binding = try store.binding(of: Town.self)
         let filter = try request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
-        let counter = TouchCounter(CommitFilter(state: binding.state, filter: filter), store.engine.bus)
+        let counter = TouchCounter(CommitFilter(entity: binding.entity, filter: filter), store.engine.bus)
         store.engine.bus.subscribe(counter)
         return counter
     }

@@ -132,8 +132,8 @@ import Testing
 
     @Test func catalogAndHeaderSeeEveryFlip() throws {
         var catalog = Catalog()
-        _ = try catalog.register(try EntitySchema(Storage.Everything.self))
-        _ = try catalog.register(try EntitySchema(Storage.Note.self))
+        _ = try catalog.register(try DeclaredEntity(Storage.Everything.self))
+        _ = try catalog.register(try DeclaredEntity(Storage.Note.self))
         let bytes = try catalog.encoded()
         #expect(try bytes.withUnsafeBytes { try Catalog(bytes: $0) } == catalog)
         for length in stride(from: 0, to: bytes.count, by: 7) {

@@ -164,7 +164,7 @@ func decode<T: Entity>(_: T.Type, key: [UInt8], record: [UInt8], layout: UInt16 
 
 /// The layout that a catalog would make of the type.
 func layout<T: Entity>(_ type: T.Type) throws -> RecordLayout {
-    let schema = try EntitySchema(type)
+    let schema = try DeclaredEntity(type)
     return RecordLayout(
         number: 1,
         fields: schema.fields.enumerated().map {

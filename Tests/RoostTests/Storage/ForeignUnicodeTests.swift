@@ -80,7 +80,7 @@ extension Storage {
     }
 
     /// Gives a record another key, and its entry in the index of ranks, too.
-    private func rename(_ id: String, to raw: String, _ state: EntityState, _ transaction: Transaction) throws {
+    private func rename(_ id: String, to raw: String, _ state: StoredEntity, _ transaction: Transaction) throws {
         let new = Array(raw.utf8) + [0]
         let old = NormalizedText.bytes(of: id) + [0]
         let record = try #require(try old.withUnsafeBytes { try transaction.get(state.records, $0).map { Array($0) } })

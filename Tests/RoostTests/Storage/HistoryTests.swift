@@ -109,10 +109,10 @@ import Testing
         try store.engine.environment.read { transaction in
             var cursor = try transaction.cursor(store.engine.history.database)
             var sum = 0
-            var stands = try cursor.first()
-            while stands {
+            var isFound = try cursor.first()
+            while isFound {
                 sum += cursor.value.count
-                stands = try cursor.next()
+                isFound = try cursor.next()
             }
             return (try store.engine.main.count(.historySize, in: transaction), sum)
         }

@@ -34,7 +34,7 @@ enum Declared {
             (Declared.EachComputed.self, "Array<String>", "id, names"),
         ]
         for (entity, type, fields) in cases {
-            let error = try #require(failure(of: { try EntitySchema(entity) }) as? StoreError)
+            let error = try #require(failure(of: { try DeclaredEntity(entity) }) as? StoreError)
             #expect(error.code == .invalidSchema)
             #expect(error.message.contains("of type \(type), that is not one of its fields: \(fields)."), "\(error)")
             #expect(!error.message.contains("0x"), "\(error)")

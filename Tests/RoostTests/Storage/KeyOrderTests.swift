@@ -171,11 +171,11 @@ import Testing
                 var found: [Int] = []
                 try store.engine.environment.read { transaction in
                     var cursor = try transaction.cursor(index.database)
-                    var stands = try cursor.first()
-                    while stands {
+                    var isFound = try cursor.first()
+                    while isFound {
                         let id = try #require(index.id(inEntry: cursor.key, width: 8))
                         found.append(try Int.load(key: id))
-                        stands = try cursor.next()
+                        isFound = try cursor.next()
                     }
                 }
                 #expect(found == expected.map(\.id), "\(index.name)")

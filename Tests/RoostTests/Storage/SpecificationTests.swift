@@ -19,7 +19,7 @@ struct SpecificationTests {
         let place = TemporaryPlace()
         let store = try Store.open(at: place.url, entities: Vector.self)
         try store.write { tx in try tx.insert(Vector(id: 1, name: "a", size: nil, on: true)) }
-        let state = try store.binding(of: Vector.self).state
+        let state = try store.binding(of: Vector.self).entity
         let key: [UInt8] = [0x80, 0, 0, 0, 0, 0, 0, 1]
         let record = try store.engine.environment.read { transaction in
             try key.withUnsafeBytes { key in try transaction.get(state.records, key).map { Array($0) } }

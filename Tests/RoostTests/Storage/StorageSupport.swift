@@ -60,8 +60,8 @@ extension Store {
         try engine.environment.read { try engine.history.entry(sequence, in: $0) }
     }
 
-    func state(_ name: String) throws -> EntityState {
-        guard let state = engine.schema.states.first(where: { $0.name == name }) else {
+    func state(_ name: String) throws -> StoredEntity {
+        guard let state = engine.schema.entities.first(where: { $0.name == name }) else {
             throw StoreError.unknownEntity(name)
         }
         return state

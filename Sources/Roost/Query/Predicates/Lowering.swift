@@ -42,7 +42,7 @@ final class LoweringContext {
         self.binding = binding
         root = variable.key
         objectType = ObjectIdentifier(T.self)
-        runTest = ObjectTest.run(T.self, binding.state)
+        runTest = ObjectTest.run(T.self, binding.entity)
         bindRoot = { bindings, object in bindings[variable] = object.assumingMemoryBound(to: T.self).pointee }
     }
 
@@ -61,7 +61,7 @@ final class LoweringContext {
 
     func position(of path: AnyKeyPath) -> Int? { binding.position(of: path) }
     func isOrdered(_ position: Int) -> Bool { binding.isOrderedAsStored[position] }
-    func fieldType(_ position: Int) -> FieldType { binding.state.layout.fields[position].type }
+    func fieldType(_ position: Int) -> FieldType { binding.entity.layout.fields[position].type }
 
     /// Whether it is the predicate's argument. `type` is the variable's.
     func isRoot(_ id: PredicateExpressions.VariableID, _ type: Any.Type) -> Bool {

@@ -30,8 +30,8 @@ struct ObjectTest: @unchecked Sendable {
     func evaluate(_ view: RecordView) throws -> Bool { try run(self, view) }
 
     /// What is the same for every test on objects of a type.
-    static func run<T: Entity>(_: T.Type, _ state: EntityState) -> Run {
-        let (handle, none) = (state.handle, PredicateBindings())
+    static func run<T: Entity>(_: T.Type, _ entity: StoredEntity) -> Run {
+        let (handle, none) = (entity.handle, PredicateBindings())
         return { test, view in
             let object = try T.decoded(key: view.key, record: view.record, handle: handle)
             return try withUnsafePointer(to: object) { address in
@@ -41,7 +41,7 @@ struct ObjectTest: @unchecked Sendable {
                     do {
                         if try condition.holds(evaluation) == decisive { return decisive }
                     } catch {
-                        throw failure(error, state, "\(object.id)", condition.fields)
+                        throw failure(error, entity, "\(object.id)", condition.fields)
                     }
                 }
                 return !decisive
@@ -49,13 +49,14 @@ struct ObjectTest: @unchecked Sendable {
         }
     }
 
-    private static func failure(_ error: any Error, _ state: EntityState, _ id: String, _ fields: [Int]) -> any Error {
+    private static func failure(_ error: any Error, _ entity: StoredEntity, _ id: String, _ fields: [Int]) -> any Error
+    {
         if error is StoreError { return error }
-        let names = fields.map { state.layout.fields[$0].name }
+        let names = fields.map { entity.layout.fields[$0].name }
         let place = names.isEmpty ? "" : " (it reads \(names.joined(separator: ", ")))"
         return StoreError(
-            .predicateFailed, "The predicate cannot be evaluated on \(state.name) \(id)\(place): \(error).",
-            entity: state.name, id: id, field: names.count == 1 ? names[0] : nil)
+            .predicateFailed, "The predicate cannot be evaluated on \(entity.name) \(id)\(place): \(error).",
+            entity: entity.name, id: id, field: names.count == 1 ? names[0] : nil)
     }
 
     /// The filters that `junction` joins, with neighbouring tests made one, so that the object is decoded once for them.

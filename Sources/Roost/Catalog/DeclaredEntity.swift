@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An entity's declaration with the Swift type taken out, to be matched with the catalog.
-struct EntitySchema: Equatable, Sendable {
+struct DeclaredEntity: Equatable, Sendable {
     struct Field: Equatable, Sendable {
         var name: String
         var type: FieldType
@@ -90,7 +90,7 @@ struct EntitySchema: Equatable, Sendable {
 
 extension Catalog {
     /// Adds an entity that the catalog does not know; throws when it knows it otherwise. Returns whether it changed.
-    mutating func register(_ schema: EntitySchema) throws(StoreError) -> Bool {
+    mutating func register(_ schema: DeclaredEntity) throws(StoreError) -> Bool {
         if let known = entity(named: schema.name) {
             try known.verify(schema)
             return false
@@ -123,7 +123,7 @@ extension Catalog {
 
 extension Catalog.Entity {
     /// Throws `schemaMismatch`, with the first difference, unless the declaration is the catalog's.
-    func verify(_ schema: EntitySchema) throws(StoreError) {
+    func verify(_ schema: DeclaredEntity) throws(StoreError) {
         func differs(_ what: String, field: String? = nil) -> StoreError {
             StoreError(
                 .schemaMismatch,
@@ -141,7 +141,7 @@ extension Catalog.Entity {
         }
         for (position, field) in schema.fields.enumerated() {
             guard stored[position].name == field.name else {
-                throw differs("field \(field.name) stands at another place", field: field.name)
+                throw differs("field \(field.name) is at another place", field: field.name)
             }
             guard stored[position].type == field.type.description, stored[position].references == field.references
             else {

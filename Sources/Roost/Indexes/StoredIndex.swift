@@ -3,7 +3,7 @@
 internal import RoostLMDB
 
 /// One secondary index of an open store.
-final class IndexState: Sendable {
+final class StoredIndex: Sendable {
     struct Component: Sendable {
         /// Position of the field in the record's layout.
         let position: Int

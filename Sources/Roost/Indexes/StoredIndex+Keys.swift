@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension IndexState {
+extension StoredIndex {
     /// Appends the entry's key for a record: the components, then the object's ID. Returns whether the key is exact.
     func appendKey(of view: RecordView, to key: inout KeyBytes) throws(RecordFailure) -> Bool {
         var isExact = true

@@ -6,12 +6,12 @@ internal import RoostLMDB
 /// An entity of an open store, made from the catalog alone: where its records and index entries are, and how to read them.
 /// Immutable; shared by all threads.
 @usableFromInline
-final class EntityState: Sendable {
+final class StoredEntity: Sendable {
     let number: Int
     @usableFromInline let name: String
     let layout: RecordLayout
     let records: Database
-    let indexes: [IndexState]
+    let indexes: [StoredIndex]
     /// The Unicode version by which the store's text keys were made, where this build would make others.
     private let foreignUnicode: String?
     /// Whether the keys of records were made of text by other Unicode data.
@@ -19,7 +19,7 @@ final class EntityState: Sendable {
     /// Whether this build makes all the keys that a write needs as the store has them.
     let isWritable: Bool
 
-    @usableFromInline var handle: EntityHandle { EntityHandle(self) }
+    @usableFromInline var handle: StoredEntity.Handle { StoredEntity.Handle(self) }
 
     init(_ entity: Catalog.Entity, of catalog: Catalog, databases: [Int: Database]) throws {
         func damaged(_ what: String) -> StoreError { .contradiction(what, in: entity) }
@@ -36,7 +36,7 @@ final class EntityState: Sendable {
             guard let database = databases[index.database] else {
                 throw damaged("database \(index.database) is missing")
             }
-            let components = try index.fields.map { number -> IndexState.Component in
+            let components = try index.fields.map { number -> StoredIndex.Component in
                 guard let position = placed.fields.firstIndex(where: { $0.number == number }) else {
                     throw damaged("an index of \(entity.name) names field \(number)")
                 }
@@ -44,11 +44,11 @@ final class EntityState: Sendable {
                 guard let type = index.each ? field.element : field, let scalar = type.scalar else {
                     throw damaged("an index of \(entity.name) names field \(number), which it cannot hold")
                 }
-                return IndexState.Component(
+                return StoredIndex.Component(
                     position: position, scalar: scalar, isOptional: type.isOptional)
             }
             guard !index.each || components.count == 1 else { throw damaged("an index of \(entity.name) is malformed") }
-            return IndexState(
+            return StoredIndex(
                 number: index.number, database: database, databaseNumber: index.database, components: components,
                 isEach: index.each, textLimit: index.textLimit, hasOwnUnicode: hasOwnUnicode,
                 entityName: entity.name, fieldNames: components.map { placed.fields[$0.position].name })
