@@ -38,6 +38,18 @@ struct RowImages: Sendable {
     /// In the rows' order; nil where there was no object.
     var ranges: [(old: Range<Int>?, new: Range<Int>?)] = []
 
+    /// Adds those of one more row, and returns how many bytes they take.
+    mutating func append(old oldRecord: UnsafeRawBufferPointer?, new newRecord: UnsafeRawBufferPointer?) -> Int {
+        func add(_ record: UnsafeRawBufferPointer?, to bytes: inout [UInt8]) -> Range<Int>? {
+            guard let record else { return nil }
+            let start = bytes.count
+            bytes.append(contentsOf: record)
+            return start..<bytes.count
+        }
+        ranges.append((add(oldRecord, to: &old), add(newRecord, to: &new)))
+        return (oldRecord?.count ?? 0) + (newRecord?.count ?? 0) + Self.rangeBytes
+    }
+
     func withImages<Result>(
         of row: Int, _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) throws -> Result
     ) rethrows -> Result {
@@ -67,7 +79,6 @@ extension EntityChanges.Row {
 }
 
 extension RowImages {
-    var byteCount: Int {
-        old.count + new.count + ranges.count * MemoryLayout<(old: Range<Int>?, new: Range<Int>?)>.stride
-    }
+    fileprivate static let rangeBytes = MemoryLayout<(old: Range<Int>?, new: Range<Int>?)>.stride
+    var byteCount: Int { old.count + new.count + ranges.count * Self.rangeBytes }
 }

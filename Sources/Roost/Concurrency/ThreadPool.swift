@@ -58,8 +58,10 @@ final class ThreadPool: Sendable {
         }
     }
 
-    /// Runs `body` on one of the threads, whenever that is.
-    func async(_ body: @escaping @Sendable () -> Void) { core.add(Job(body, fail: { _ in body() }), .users) }
+    /// Runs `body` on one of the threads, whenever that is; `fail`, here, when no thread can be had.
+    func async(_ body: @escaping @Sendable () -> Void, fail: @escaping @Sendable (any Error) -> Void) {
+        core.add(Job(body, fail: fail), .users)
+    }
 
     /// How many threads there are. For tests.
     var threads: Int { core.threads }

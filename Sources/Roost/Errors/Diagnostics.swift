@@ -46,7 +46,12 @@ public enum Diagnostics {
     /// what comes then is dropped, and counted in the next message. Applies to the whole process, at once; nil brings back
     /// the lines on the standard error stream. Never throws.
     public static func setHandler(_ handler: (@Sendable (Diagnostic) -> Void)?) {
-        state.withLock { $0.handler = handler }
+        let before = state.withLock { state in
+            defer { state.handler = handler }
+            return state.handler
+        }
+        // What it holds goes away outside the lock: that may report something as well.
+        withExtendedLifetime(before) {}
     }
 
     private struct State {

@@ -12,6 +12,10 @@ final class ChangeSignal: Sendable {
         var invalidatedBy: UInt64 = 0
         /// A reason other than a commit: the first fetch, a new list of IDs.
         var isForced = true
+        /// The newest commit that a fetch has seen.
+        var seen: UInt64 = 0
+        /// Fetches under way; several when tasks share the observation.
+        var fetches = 0
         var isFinished = false
         var waiting = WaitList<Promise<Void>>()
 
@@ -20,8 +24,19 @@ final class ChangeSignal: Sendable {
 
     private let state = Mutex(State())
 
-    /// A commit concerns the observation.
-    func invalidate(by sequence: UInt64) { change { $0.invalidatedBy = max($0.invalidatedBy, sequence) } }
+    /// A commit concerns the observation. Nothing when a fetch has seen it meanwhile.
+    func invalidate(by sequence: UInt64) {
+        change { if sequence > $0.seen { $0.invalidatedBy = max($0.invalidatedBy, sequence) } }
+    }
+
+    /// Whether it makes a difference that a commit concerns the observation. It makes none when a fetch has seen it, or when
+    /// one is to come that begins after it.
+    func isOpen(_ sequence: UInt64) -> Bool {
+        state.withLock { state in
+            if state.isFinished || sequence <= max(state.seen, state.invalidatedBy) { return false }
+            return !state.isReady || state.fetches > 0
+        }
+    }
 
     /// Fetch again, whatever was committed.
     func invalidate() { change { $0.isForced = true } }
@@ -39,6 +54,7 @@ final class ChangeSignal: Sendable {
     func beginFetch() -> UInt64 {
         state.withLock { state in
             state.isForced = false
+            state.fetches += 1
             return state.invalidatedBy
         }
     }
@@ -46,7 +62,17 @@ final class ChangeSignal: Sendable {
     /// A fetch saw every commit up to `sequence`; or it failed, and is not to be tried again for their sake.
     func endFetch(at sequence: UInt64) {
         state.withLock { state in
+            state.fetches -= 1
+            state.seen = max(state.seen, sequence)
             if state.invalidatedBy <= sequence { state.invalidatedBy = 0 }
+        }
+    }
+
+    /// A fetch was given up: another is to be made.
+    func abandonFetch() {
+        change { state in
+            state.fetches -= 1
+            state.isForced = true
         }
     }
 

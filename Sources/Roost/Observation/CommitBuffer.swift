@@ -41,16 +41,17 @@ final class CommitBuffer: Sendable {
         init(store: Store) { self.store = store }
 
         func receive(_ commit: CommitRecord) {
-            state.withLock { state in
-                guard !state.hasEnded else { return }
+            let next = state.withLock { state -> (Promise<CommitRecord?>, CommitRecord?)? in
+                guard !state.hasEnded else { return nil }
                 state.pending.append(commit)
-                // Who was cancelled meanwhile does not take one. The tasks go on after the lock is let go of.
+                // Who was cancelled meanwhile does not take one.
                 while let waiter = state.waiters.popFirst() {
-                    guard waiter.claim() else { continue }
-                    waiter.fulfil(.success(state.pending.next()))
-                    return
+                    if waiter.claim() { return (waiter, state.pending.next()) }
                 }
+                return nil
             }
+            // Where a task goes on is for its executor to say, which may be the program's own: not under the lock.
+            if let (waiter, commit) = next { waiter.fulfil(.success(commit)) }
         }
 
         /// Nil at the end, and when the task is cancelled, which ends nothing for those who share the iteration.

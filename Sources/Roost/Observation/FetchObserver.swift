@@ -29,7 +29,8 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
     ///
     /// Fetch and map run on threads of the store's, never on the consumer's actor or the writer, and only while the
     /// consumer waits for a value: when it is slow, it gets the newest state and misses the ones between. The values that it
-    /// gets are delivered where it iterates. Errors of the fetch, and of the mapping closure, end the sequence; so does
+    /// gets are delivered where it iterates. Code of the program's that the predicate runs, such as a property that it
+    /// computes, runs for the changed objects on the threads of the mapping closures. Errors of the fetch, and of the mapping closure, end the sequence; so does
     /// closing the store, without an error. Cancelling the task ends it at once, without an error.
     ///
     /// Fetches of observers wait for those that the program asks for itself, and leave one of `Options.readerLimit` places to
@@ -91,7 +92,7 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
             let binding = try store.binding(of: T.self)
             let request = try LoweredRequest(observer.request, binding)
             let commits = CommitFilter(entity: binding.entity, filter: request.filter)
-            let observation = try Observation(store: store, wantsImages: true) { commits.matches($0) }
+            let observation = try Observation(store: store, wantsImages: true) { commits.effect(of: $0) }
             iterationHasBegun = true
             return ScopedObservation(observation)
         }

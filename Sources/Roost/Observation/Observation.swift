@@ -7,28 +7,37 @@ import Synchronization
 /// It has no task of its own and runs nothing while nobody asks for a value: commits only set `signal`, and the next value
 /// is fetched when the consumer asks for it. Consumers that are slower than the commits skip states, never the last one.
 ///
-/// Mutable state (mutex): `mapping`, how those are told of the end who wait for a mapping closure.
+/// Mutable state (mutex): `mapping`, how those are told of the end who wait for a mapping closure. What waits to be matched
+/// by the program's own code is in `matching`.
 final class Observation: CommitSubscriber, Closable {
     let store: Store
     let signal = ChangeSignal()
     let wantsImages: Bool
-    /// Whether a commit may change the result. Called by the bus.
-    private let isAffected: @Sendable (CommitRecord) -> Bool
+    /// What a commit means for the result. Called by the bus: it runs no code of the program's.
+    private let effect: @Sendable (CommitRecord) -> CommitEffect
+    let matching: PendingMatches
     private let mapping = Mutex(WaitList<@Sendable () -> Void>())
 
     /// Throws `storeClosed`.
     init(
-        store: Store, wantsImages: Bool, isAffected: @escaping @Sendable (CommitRecord) -> Bool
+        store: Store, wantsImages: Bool, effect: @escaping @Sendable (CommitRecord) -> CommitEffect
     ) throws {
         self.store = store
         self.wantsImages = wantsImages
-        self.isAffected = isAffected
+        self.effect = effect
+        matching = PendingMatches(signal: signal, threads: store.engine.maps)
         try store.add(self)
         store.engine.bus.subscribe(self)
     }
 
     func receive(_ commit: CommitRecord) {
-        if isAffected(commit) { signal.invalidate(by: commit.sequences.upperBound) }
+        let sequence = commit.sequences.upperBound
+        guard signal.isOpen(sequence) else { return }
+        switch effect(commit) {
+        case .none: break
+        case .change: signal.invalidate(by: sequence)
+        case .unknown(let match): matching.add(match, sequence)
+        }
     }
 
     /// Ends the observation; also called when the store is closed. Who waits for a mapping closure gets `storeClosed`.
@@ -36,6 +45,7 @@ final class Observation: CommitSubscriber, Closable {
         store.engine.bus.unsubscribe(self)
         store.remove(self)
         signal.finish()
+        matching.clear()
         for end in mapping.withLock({ $0.removeAll() }) { end() }
     }
 
@@ -52,7 +62,7 @@ final class Observation: CommitSubscriber, Closable {
             return result
         } catch {
             // Another task may share the iteration, and still wants what this one does not.
-            if error is CancellationError { signal.invalidate() } else { signal.endFetch(at: asked) }
+            if error is CancellationError { signal.abandonFetch() } else { signal.endFetch(at: asked) }
             throw error
         }
     }

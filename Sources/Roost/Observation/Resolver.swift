@@ -57,13 +57,16 @@ public final class Resolver<T: Entity>: Sendable {
     /// Costs time and memory in proportion to the list; returns before anything is looked up.
     public func resolve(_ ids: some Sequence<T.ID>) {
         let ids = Array(ids)
-        if state.withLock({ $0.list?.ids == ids }) { return }
+        // How IDs compare, and what happens when they go away, may be code of the program's: not under the lock.
+        let before = state.withLock { $0.list }
+        if before?.ids == ids { return }
         // An ID that is too long for a key has no object, and no commit can give it one.
         let keys = Set(ids.compactMap { id in try? id.withKey { Array($0) } })
-        let signals = state.withLock { state -> [ChangeSignal] in
-            state.list = IDList(ids: ids, keys: keys)
-            return Array(state.signals.values)
+        let (signals, replaced) = state.withLock { state -> ([ChangeSignal], IDList?) in
+            defer { state.list = IDList(ids: ids, keys: keys) }
+            return (Array(state.signals.values), state.list)
         }
+        withExtendedLifetime(replaced) {}
         for signal in signals { signal.invalidate() }
     }
 
@@ -71,7 +74,7 @@ public final class Resolver<T: Entity>: Sendable {
     ///
     /// Values never fail. An object that cannot be decoded is left out until a commit changes it, and reported once. When the
     /// fetch fails altogether there is no value, which is reported once as well: it is tried again at the next commit that
-    /// touches the list, with a new list, and after a while, at first a tenth of a second and in the end half a minute.
+    /// changes the list's objects, with a new list, and after a while, at first a tenth of a second and in the end half a minute.
     public var values: Values { Values(resolver: self) }
 
     /// What `values` leaves out, each once: an error that names the object, or the one by which a whole fetch failed. The
@@ -154,7 +157,7 @@ public final class Resolver<T: Entity>: Sendable {
         do {
             let number = try store.binding(of: T.self).entity.number
             let observation = try Observation(store: store, wantsImages: false) { [weak self] commit in
-                self?.isAffected(by: commit, entity: number) ?? false
+                self?.isAffected(by: commit, entity: number) == true ? .change : .none
             }
             let signal = observation.signal
             state.withLock { $0.signals[ObjectIdentifier(signal)] = signal }
@@ -171,10 +174,8 @@ public final class Resolver<T: Entity>: Sendable {
         guard let changes = commit.changes else { return true }
         guard let changed = changes.first(where: { $0.entity == entity }) else { return false }
         if !changed.isComplete { return true }
-        return state.withLock { state in
-            guard let keys = state.list?.keys else { return false }
-            return changed.rows.contains { keys.contains($0.key) }
-        }
+        guard let keys = state.withLock({ $0.list?.keys }) else { return false }
+        return changed.rows.contains { keys.contains($0.key) }
     }
 
     /// What a list of IDs gives.

@@ -19,7 +19,10 @@ struct ThreadPoolTests {
         let pool = ThreadPool(name: "test", size: .init(steady: 1, limit: 1))
         let order = Log<String>()
         let release = DispatchSemaphore(value: 0)
-        pool.async { release.wait() }
+        pool.async {
+            release.wait()
+        } fail: { _ in
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<5 { group.addTask { try await pool.run(.observers) { order.note("observer") } } }
             while pool.waiting < 5 { await Task.yield() }
@@ -58,7 +61,10 @@ struct ThreadPoolTests {
     @Test func aCancelledCallerLeavesTheQueueAtOnce() async throws {
         let pool = ThreadPool(name: "test", size: .init(steady: 1, limit: 1))
         let release = DispatchSemaphore(value: 0)
-        pool.async { release.wait() }
+        pool.async {
+            release.wait()
+        } fail: { _ in
+        }
         let tasks = (0..<100).map { _ in Task { try await pool.run { Issue.record("it was cancelled") } } }
         while pool.waiting < 100 { await Task.yield() }
         for task in tasks.reversed() { task.cancel() }
@@ -79,6 +85,7 @@ struct ThreadPoolTests {
             pool.async {
                 running.increment()
                 release.wait()
+            } fail: { _ in
             }
         }
         // It is said once that the limit is reached.

@@ -31,6 +31,26 @@ struct DiagnosticsTests {
         #expect(message?.description == "Roost: It is long. [longReader]")
     }
 
+    /// What a handler holds used to go away under the lock that a report takes.
+    @Test func handlerThatIsReplacedMayReportAsItGoesAway() {
+        final class Last: Sendable {
+            deinit { Diagnostics.report(.longReader, "last words", path: "/last") }
+        }
+        let (recorder, done) = (Recorder(), DispatchSemaphore(value: 0))
+        func setFirst() {
+            let last = Last()
+            Diagnostics.setHandler { _ in withExtendedLifetime(last) {} }
+        }
+        setFirst()
+        Diagnostics.setHandler { diagnostic in
+            recorder.add(diagnostic)
+            if diagnostic.place.path == "/last" { done.signal() }
+        }
+        defer { Diagnostics.setHandler(nil) }
+        done.wait()
+        #expect(recorder.marked("/last").count == 1)
+    }
+
     /// A handler that never returned would otherwise hold up the bus, or a writer, that reports.
     @Test func handlerThatDoesNotReturnHoldsUpNobodyAndNotMoreThanSoManyWait() {
         let recorder = Recorder()

@@ -50,8 +50,8 @@ struct FetchObserverTests {
         #expect(try await values.next() == [2])
     }
 
-    @Test func commitThatDoesNotTouchTheFetchReadsNothing() async throws {
-        let observation = try touchCounter(Town.inLand("FR"))
+    @Test func commitThatDoesNotConcernTheFetchReadsNothing() async throws {
+        let observation = try matchCounter(Town.inLand("FR"))
         let before = totals
         // Another country, another entity, and a change that is taken back.
         try await insert(Town(id: 3, name: "Bonn", land: Ref("DE"), population: 300))
@@ -61,19 +61,19 @@ struct FetchObserverTests {
             try tx.update(Town.self, id: 1) { $0.population = 500 }
         }
         store.engine.bus.drain()
-        #expect(observation.touches == 0)
+        #expect(observation.matches == 0)
         #expect(totals == before)
         try await store.write { tx in _ = try tx.update(Town.self, id: 1) { $0.population = 1 } }
         store.engine.bus.drain()
-        #expect(observation.touches == 1)
+        #expect(observation.matches == 1)
         observation.close()
     }
 
     /// Counts what the observer's filter lets through, with no iterator that would fetch.
-    private func touchCounter(_ request: FetchDescriptor<Town>) throws -> TouchCounter {
+    private func matchCounter(_ request: FetchDescriptor<Town>) throws -> MatchCounter {
         let binding = try store.binding(of: Town.self)
         let filter = try request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
-        let counter = TouchCounter(CommitFilter(entity: binding.entity, filter: filter), store.engine.bus)
+        let counter = MatchCounter(CommitFilter(entity: binding.entity, filter: filter), store.engine.bus)
         store.engine.bus.subscribe(counter)
         return counter
     }
@@ -219,7 +219,7 @@ struct FetchObserverTests {
     }
 }
 
-private final class TouchCounter: CommitSubscriber {
+private final class MatchCounter: CommitSubscriber {
     private let filter: CommitFilter
     private let bus: Bus
     private let signal = ChangeSignal()
@@ -231,7 +231,9 @@ private final class TouchCounter: CommitSubscriber {
         self.bus = bus
     }
 
-    var touches: Int { count.value }
-    func receive(_ commit: CommitRecord) { if filter.matches(commit) { count.increment() } }
+    var matches: Int { count.value }
+    func receive(_ commit: CommitRecord) {
+        if case .change = filter.effect(of: commit) { count.increment() }
+    }
     func close() { bus.unsubscribe(self) }
 }

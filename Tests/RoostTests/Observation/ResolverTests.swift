@@ -70,7 +70,7 @@ struct ResolverTests {
         try await store.write { tx in try tx.insert(Land(id: "X", name: "X")) }
         store.engine.bus.drain()
         #expect(store.engine.environment.readTotals == before)
-        // What comes next is the commit that touches it.
+        // What comes next is the commit that changes it.
         try await store.write { tx in _ = try tx.update(Town.self, id: 2) { $0.name = "two" } }
         #expect(await values.next()?.map(\.name) == ["t1", "two"])
         #expect(store.engine.environment.readTotals.reads == before.reads + 1)
