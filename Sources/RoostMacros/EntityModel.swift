@@ -29,6 +29,20 @@ struct StoredProperty {
     var name: String { spelling.withoutBackticks }
 
     var isID: Bool { name == "id" }
+
+    /// Whether the type may have a raw value, as far as its spelling tells: those of Roost's own list have none.
+    var mayHaveRawValue: Bool {
+        var type = type[...]
+        if type.hasPrefix("Optional<") { type = type.dropFirst("Optional<".count).dropLast() }
+        while type.last == "?" { type = type.dropLast() }
+        let name = type.prefix { $0 != "<" }
+        return type.first != "[" && !Self.withoutRawValue.contains(String(name))
+    }
+
+    private static let withoutRawValue: Set = [
+        "Array", "Bool", "Data", "Date", "Double", "Float", "Int", "Int16", "Int32", "Int64", "Int8", "Ref", "String",
+        "UInt", "UInt16", "UInt32", "UInt64", "UInt8", "UUID",
+    ]
 }
 
 extension String {

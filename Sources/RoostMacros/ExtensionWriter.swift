@@ -43,7 +43,11 @@ struct ExtensionWriter {
 
     private var fields: String {
         model.properties
-            .map { "Roost.Field(\(quoted($0.name)), \\\(typeName).\($0.spelling))" }
+            .map { property in
+                // Whether the type has a raw value the compiler knows, and takes the right member.
+                let raw = property.mayHaveRawValue ? ", Roost.RawValuePath<\(property.type)>().rawValue" : ""
+                return "Roost.Field(\(quoted(property.name)), \\\(typeName).\(property.spelling)\(raw))"
+            }
             .joined(separator: ", ")
     }
 

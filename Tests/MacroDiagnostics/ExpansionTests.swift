@@ -59,7 +59,10 @@ import Testing
                 public let id: String
                 var of: Ref<Country>
                 var encoder: Optional<Bool>
+                var status: Optional<Atlas.Status>
+                var kinds: [Atlas.Status]
             }
+            public enum Status: String { case free, occupied }
         }
 
         func bothInitializers(json: any Decoder, record: inout RecordDecoder) throws -> [City] {
@@ -116,24 +119,32 @@ import Testing
             public static var entityName: String { "Capital" }
             public static var fields: [Roost.Field<Atlas.Capital>] {
                 [Roost.Field("id", \Atlas.Capital.id), Roost.Field("of", \Atlas.Capital.of), \#
-        Roost.Field("encoder", \Atlas.Capital.encoder)]
+        Roost.Field("encoder", \Atlas.Capital.encoder), \#
+        Roost.Field("status", \Atlas.Capital.status, Roost.RawValuePath<Optional<Atlas.Status>>().rawValue), \#
+        Roost.Field("kinds", \Atlas.Capital.kinds)]
             }
             @inline(__always) public static var recordShape: Roost.RecordShape {
-                Roost.RecordShape(fieldCount: 3).id((String).self).field((Ref<Country>).self)\#
-        .field((Optional<Bool>).self)
+                Roost.RecordShape(fieldCount: 5).id((String).self).field((Ref<Country>).self)\#
+        .field((Optional<Bool>).self).field((Optional<Atlas.Status>).self).field(([Atlas.Status]).self)
             }
             @inline(__always) public func encode(to encoder: inout Roost.RecordEncoder) {
                 encoder.encodeID(id)
                 encoder.encode(of)
                 encoder.encode(self.encoder)
+                encoder.encode(status)
+                encoder.encode(kinds)
             }
             @inline(__always) public init(from decoder: inout Roost.RecordDecoder) throws(Roost.RecordFailure) {
                 let value0 = try decoder.decodeID((String).self)
                 let value1 = try decoder.decode((Ref<Country>).self)
                 let value2 = try decoder.decode((Optional<Bool>).self)
+                let value3 = try decoder.decode((Optional<Atlas.Status>).self)
+                let value4 = try decoder.decode(([Atlas.Status]).self)
                 self.id = value0
                 self.of = value1
                 self.encoder = value2
+                self.status = value3
+                self.kinds = value4
             }
         }
         """#

@@ -9,7 +9,14 @@ enum StubModule {
         public struct RecordFailure: Error {}
         public struct Ref<Target>: Sendable { public init() {} }
         public struct Index<Target>: Sendable { public init() {} }
-        public struct Field<Target> { public init<Value>(_ name: String, _ path: KeyPath<Target, Value>) {} }
+        public struct Field<Target> {
+            public init<Value>(_ name: String, _ path: KeyPath<Target, Value>) {}
+            public init<Value>(_ name: String, _ path: KeyPath<Target, Value>, _ raw: RawValuePath<Value>) {}
+        }
+        @dynamicMemberLookup public struct RawValuePath<Value> {
+            public init() {}
+            public subscript(dynamicMember name: String) -> RawValuePath { self }
+        }
         public struct RecordShape {
             public init(fieldCount: Int) {}
             public func id<Value>(_ type: Value.Type) -> RecordShape { self }

@@ -37,7 +37,7 @@ struct DeclaredEntity: Equatable, Sendable {
         for index in T.indexes {
             var positions: [Int] = []
             for keyPath in index.keyPaths {
-                guard let position = declared.firstIndex(where: { $0.keyPaths.contains(FieldKeyPath(keyPath)) }) else {
+                guard let position = declared.firstIndex(where: { $0.isSpelled(FieldKeyPath(keyPath)) }) else {
                     // Not the key path itself: one of a computed property is described by its address.
                     throw invalid(
                         "an index names a property, of type \(Swift.type(of: keyPath).valueType), that is not one of its "

@@ -133,12 +133,19 @@ extension Filter.Comparison {
         } else {
             order = try scalar.order(stored: bytes, value)
         }
-        switch operation {
-        case .equal: return order == .equal
-        case .less: return order == .less
-        case .lessOrEqual: return order == .less || order == .equal
-        case .greater: return order == .greater
-        case .greaterOrEqual: return order == .greater || order == .equal
+        return operation.holds(order)
+    }
+}
+
+extension Filter.Operation {
+    @inline(__always)
+    func holds(_ order: StoredOrder) -> Bool {
+        switch self {
+        case .equal: order == .equal
+        case .less: order == .less
+        case .lessOrEqual: order == .less || order == .equal
+        case .greater: order == .greater
+        case .greaterOrEqual: order == .greater || order == .equal
         }
     }
 }

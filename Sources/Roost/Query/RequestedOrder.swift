@@ -56,7 +56,7 @@ extension RequestedOrder.Criterion {
     init<T: Entity>(comparing descriptor: SortDescriptor<T>, _ binding: EntityBinding) {
         let layout = binding.entity.layout
         if var comparator = descriptor.stringComparator, let keyPath = descriptor.keyPath,
-            let position = binding.position(of: keyPath), layout.fields[position].type == .scalar(.string)
+            let position = binding.field(of: keyPath)?.position, layout.fields[position].type == .scalar(.string)
         {
             // The term has the direction.
             comparator.order = .forward

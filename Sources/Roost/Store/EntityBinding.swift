@@ -7,43 +7,60 @@ import Synchronization
 final class EntityBinding: Sendable {
     let type: ObjectIdentifier
     let entity: StoredEntity
-    /// By every spelling of a field, its position in the record.
-    private let positions: [FieldKeyPath: Int]
+    /// By every spelling of a field.
+    private let fields: [FieldKeyPath: NamedField]
+    /// By position, what may follow a field's value and still mean it.
+    private let continuations: [[FieldSpelling]]
     /// Key paths met before, kept alive so that one is known by its identity.
-    private let recent = Mutex<[(keyPath: FieldKeyPath, position: Int)]>([])
+    private let recent = Mutex<[(keyPath: FieldKeyPath, field: NamedField)]>([])
     private static let recentLimit = 32
-    /// By position: whether the type's `<` is the stored order.
-    let isOrderedAsStored: [Bool]
 
     init<T: Entity>(_: T.Type, entity: StoredEntity) {
         type = ObjectIdentifier(T.self)
         self.entity = entity
-        var positions: [FieldKeyPath: Int] = [T.genericIDKeyPath: 0]
-        var ordered: [Bool] = []
-        for (position, field) in T.fields.enumerated() {
-            for keyPath in field.keyPaths { positions[keyPath] = position }
-            ordered.append(field.isOrderedAsStored)
+        let declared = T.fields
+        var fields = [T.genericIDKeyPath: NamedField(position: 0, isOrderedAsStored: T.ID.isOrderedAsStored)]
+        for (position, field) in declared.enumerated() {
+            for spelling in field.spellings {
+                fields[spelling.keyPath] = NamedField(
+                    position: position, isOrderedAsStored: spelling.isOrderedAsStored)
+            }
         }
-        self.positions = positions
-        isOrderedAsStored = ordered
+        self.fields = fields
+        continuations = declared.map(\.continuations)
     }
 
-    func position(of keyPath: AnyKeyPath) -> Int? {
+    func field(of keyPath: AnyKeyPath) -> NamedField? {
         // Hashing and comparing key paths costs a microsecond; a literal is the same object each time it is evaluated.
-        let known = recent.withLock { recent in recent.first { $0.keyPath.path === keyPath }?.position }
+        let known = recent.withLock { recent in recent.first { $0.keyPath.path === keyPath }?.field }
         if let known { return known }
-        guard let position = positions[FieldKeyPath(keyPath)] else { return nil }
+        guard let field = fields[FieldKeyPath(keyPath)] else { return nil }
         recent.withLock { recent in
-            if recent.count < Self.recentLimit { recent.append((FieldKeyPath(keyPath), position)) }
+            if recent.count < Self.recentLimit { recent.append((FieldKeyPath(keyPath), field)) }
         }
-        return position
+        return field
+    }
+
+    /// What `keyPath` gives of the field's value, if it is stored as that.
+    func field(_ field: NamedField, continuedBy keyPath: AnyKeyPath) -> NamedField? {
+        for continuation in continuations[field.position] where continuation.keyPath.path == keyPath {
+            return NamedField(position: field.position, isOrderedAsStored: continuation.isOrderedAsStored)
+        }
+        return nil
     }
 
     /// The field that `keyPath` names, where its stored order is the one that Swift sorts it in.
     func sortPosition(_ keyPath: AnyKeyPath?) -> Int? {
-        guard let keyPath, let position = position(of: keyPath), isOrderedAsStored[position] else { return nil }
-        return position
+        guard let keyPath, let field = field(of: keyPath), field.isOrderedAsStored else { return nil }
+        return field.position
     }
+}
+
+/// A field as a key path names it.
+struct NamedField: Sendable {
+    let position: Int
+    /// Whether `<` of what the key path gives is the stored order.
+    let isOrderedAsStored: Bool
 }
 
 /// The bindings of a store, by type: few, so they are searched in their order. Looked into for every object that is read or

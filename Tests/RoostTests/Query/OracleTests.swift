@@ -11,7 +11,8 @@ import Testing
         [
             .plain(\.id), .plain(\.score), .optional(\.rank), .plain(\.serial), .floating(\.weight), .floating(\.ratio),
             .floating(\.tone), .text(\.name), .text(\.note), .plain(\.found), .optional(\.seen), .plain(\.token),
-            .plain(\.kind), .plain(\.grade), .optional(\.level), .text(\.museum.id), .plain(\.tags.count),
+            .plain(\.kind), .plain(\.kind.rawValue), .plain(\.grade), .optional(\.level), .optional(\.level?.rawValue),
+            .optional(\.parent?.id), .text(\.museum.id), .plain(\.tags.count),
             .compared(\.museum.id, .lexical, "lexical"),
         ]
     }

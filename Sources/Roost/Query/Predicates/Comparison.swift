@@ -5,30 +5,26 @@ import Foundation
 extension PredicateExpressions.Comparison: ConditionNode {
     static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
         let (left, right) = (try node.lhs.term(context), try node.rhs.term(context))
-        if let position = left.position(context) {
+        if let compared = left.comparedField(context) {
             guard let value = try context.storedValue(node.rhs, right) else { return nil }
-            return comparison(position, node.op, value, context, turned: false)
+            return comparison(compared, node.op, value, context)
         }
-        if let position = right.position(context) {
+        if let compared = right.comparedField(context) {
             guard let value = try context.storedValue(node.lhs, left) else { return nil }
-            return comparison(position, node.op, value, context, turned: true)
+            return comparison(compared, node.op.turned, value, context)
         }
         return nil
     }
 
     private static func comparison(
-        _ position: Int, _ op: PredicateExpressions.ComparisonOperator, _ value: StoredValue,
-        _ context: LoweringContext,
-        turned: Bool
+        _ compared: ComparedField, _ op: PredicateExpressions.ComparisonOperator?, _ value: StoredValue,
+        _ context: LoweringContext
     ) -> Filter? {
-        guard context.isOrdered(position), context.fieldType(position).scalar != nil else { return nil }
-        switch (op, turned) {
-        case (.lessThan, false), (.greaterThan, true): return .comparison(position, .less, value)
-        case (.lessThanOrEqual, false), (.greaterThanOrEqual, true): return .comparison(position, .lessOrEqual, value)
-        case (.greaterThan, false), (.lessThan, true): return .comparison(position, .greater, value)
-        case (.greaterThanOrEqual, false), (.lessThanOrEqual, true):
-            return .comparison(position, .greaterOrEqual, value)
-        @unknown default: return nil
+        guard compared.field.isOrderedAsStored, context.fieldType(compared.position).scalar != nil,
+            let operation = op?.operation
+        else { return nil }
+        return compared.filter(.comparison(compared.position, operation, value)) {
+            operation.holds(.of($0, value))
         }
     }
 
@@ -62,6 +58,29 @@ extension PredicateExpressions.Comparison: ConditionNode {
             case .greaterThanOrEqual: return order != .less
             @unknown default: return false
             }
+        }
+    }
+}
+
+extension PredicateExpressions.ComparisonOperator {
+    fileprivate var operation: Filter.Operation? {
+        switch self {
+        case .lessThan: .less
+        case .lessThanOrEqual: .lessOrEqual
+        case .greaterThan: .greater
+        case .greaterThanOrEqual: .greaterOrEqual
+        @unknown default: nil
+        }
+    }
+
+    /// The one that says the same with its sides exchanged.
+    fileprivate var turned: Self? {
+        switch self {
+        case .lessThan: .greaterThan
+        case .lessThanOrEqual: .greaterThanOrEqual
+        case .greaterThan: .lessThan
+        case .greaterThanOrEqual: .lessThanOrEqual
+        @unknown default: nil
         }
     }
 }

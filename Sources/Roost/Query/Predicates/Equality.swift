@@ -29,16 +29,17 @@ private func equality<L: PredicateExpression, R: PredicateExpression>(
     _ lhs: Operand<L>, _ rhs: Operand<R>, _ context: LoweringContext
 ) throws -> Filter? {
     func equality<Constant: PredicateExpression>(
-        _ position: Int, _ constant: Operand<Constant>, _ term: LoweredTerm
+        _ compared: ComparedField, _ constant: Operand<Constant>, _ term: LoweredTerm
     ) throws -> Filter? {
+        let position = compared.position
         // Arrays as a whole are compared on the object.
         guard context.fieldType(position).scalar != nil, let value = try context.storedValue(constant, term) else {
             return nil
         }
-        return .equality(position, value)
+        return compared.filter(.equality(position, value)) { StoredOrder.of($0, value) == .equal }
     }
     let (left, right) = (try lhs.term(context), try rhs.term(context))
-    if let position = left.position(context) { return try equality(position, rhs, right) }
-    if let position = right.position(context) { return try equality(position, lhs, left) }
+    if let compared = left.comparedField(context) { return try equality(compared, rhs, right) }
+    if let compared = right.comparedField(context) { return try equality(compared, lhs, left) }
     return nil
 }

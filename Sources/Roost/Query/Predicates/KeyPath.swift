@@ -4,10 +4,13 @@ import Foundation
 
 extension PredicateExpressions.KeyPath: PredicateNode {
     static func term(_ node: Operand<Self>, _ context: LoweringContext) throws -> LoweredTerm {
-        guard case .path(let outer) = try node.root.term(context) else { return .unknown }
-        guard let outer else { return .path(node.keyPath) }
-        guard let path = outer.appending(path: node.keyPath) else { return .unknown }
-        return .path(path)
+        let outer = try node.root.term(context)
+        if case .path(nil) = outer { return .path(node.keyPath) }
+        if let field = outer.field(context) {
+            return context.field(field, continuedBy: node.keyPath).map { .field($0) } ?? .unknown
+        }
+        guard case .path(let path?) = outer, let joined = path.appending(path: node.keyPath) else { return .unknown }
+        return .path(joined)
     }
 
     static func compile(_ node: Operand<Self>, _ context: LoweringContext) throws -> Compiled<Output> {
@@ -15,7 +18,7 @@ extension PredicateExpressions.KeyPath: PredicateNode {
         if let variable = node.root.node(as: PredicateExpressions.Variable<Root.Output>.self),
             context.isRoot(variable.key, Root.Output.self)
         {
-            if let position = context.position(of: keyPath) { context.noteField(position) }
+            if let field = context.field(of: keyPath) { context.noteField(field.position) }
             // The object is read where it lies, not copied.
             return Compiled(.readsObject) { try $0.object(as: Root.Output.self).pointee[keyPath: keyPath] }
         }

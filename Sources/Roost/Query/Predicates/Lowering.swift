@@ -59,13 +59,35 @@ final class LoweringContext {
 
     // MARK: Fields
 
-    func position(of path: AnyKeyPath) -> Int? { binding.position(of: path) }
-    func isOrdered(_ position: Int) -> Bool { binding.isOrderedAsStored[position] }
+    func field(of path: AnyKeyPath) -> NamedField? { binding.field(of: path) }
+    func field(_ field: NamedField, continuedBy path: AnyKeyPath) -> NamedField? {
+        binding.field(field, continuedBy: path)
+    }
     func fieldType(_ position: Int) -> FieldType { binding.entity.layout.fields[position].type }
 
     /// Whether it is the predicate's argument. `type` is the variable's.
     func isRoot(_ id: PredicateExpressions.VariableID, _ type: Any.Type) -> Bool {
         id == root && ObjectIdentifier(type) == objectType
+    }
+
+    // MARK: Values of fields under another name
+
+    /// The variables of the optional chains that are being looked into, and the field whose value each stands for.
+    private var unwrapped: [(variable: PredicateExpressions.VariableID, field: NamedField)] = []
+
+    /// The field whose value, where it is not nil, the variable stands for.
+    func unwrappedField(_ id: PredicateExpressions.VariableID) -> NamedField? {
+        unwrapped.last { $0.variable == id }?.field
+    }
+
+    var isInsideUnwrapping: Bool { !unwrapped.isEmpty }
+
+    func unwrapping<Result>(
+        _ field: NamedField, as id: PredicateExpressions.VariableID, _ body: () throws -> Result
+    ) rethrows -> Result {
+        unwrapped.append((id, field))
+        defer { unwrapped.removeLast() }
+        return try body()
     }
 
     // MARK: Size and depth
@@ -123,7 +145,7 @@ final class LoweringContext {
         switch term {
         case .null: .null
         case .constant(let value): value.storedValue
-        case .path: nil
+        case .path, .field, .coalesced: nil
         case .unknown: try constant(operand).flatMap(asFieldValue)?.storedValue
         }
     }

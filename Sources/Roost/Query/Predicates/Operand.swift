@@ -117,13 +117,10 @@ extension Operand where Node: PredicateExpression<Bool> {
                 func open<N: ConditionNode>(_: N.Type) throws -> Filter? { try N.filter(rebound(to: N.self), context) }
                 if let filter = try open(type) { return filter }
             } else {
-                switch try term(context) {
-                case .constant(let value as Bool): return .constant(value)
-                case .path(let path?):
-                    if let position = context.position(of: path), context.fieldType(position) == .scalar(.bool) {
-                        return .compare(.init(position: position, operation: .equal, value: .bool(true)))
-                    }
-                default: break
+                let term = try term(context)
+                if case .constant(let value as Bool) = term { return .constant(value) }
+                if let compared = term.comparedField(context), context.fieldType(compared.position).scalar == .bool {
+                    return compared.filter(.equality(compared.position, .bool(true))) { $0 == .bool(true) }
                 }
             }
             return try context.objectTest(self)

@@ -42,14 +42,46 @@ extension ConditionNode {
 enum LoweredTerm {
     /// The object itself, or a path into it that begins at the object.
     case path(AnyKeyPath?)
+    /// A field's value, or what it is stored as; nil where the field is.
+    case field(NamedField)
+    /// A field's value, or this one where the field is nil.
+    case coalesced(NamedField, StoredValue)
     /// A value known before the fetch.
     case constant(any FieldValue)
     case null
     case unknown
 
     /// The field that is meant.
-    func position(_ context: LoweringContext) -> Int? {
-        if case .path(let path?) = self { return context.position(of: path) }
-        return nil
+    func field(_ context: LoweringContext) -> NamedField? {
+        switch self {
+        case .path(let path?): context.field(of: path)
+        case .field(let field): field
+        default: nil
+        }
+    }
+
+    /// The field that is meant, or takes part with another value for nil.
+    func comparedField(_ context: LoweringContext) -> ComparedField? {
+        if case .coalesced(let field, let substitute) = self { return ComparedField(field, substitute) }
+        return field(context).map { ComparedField($0, nil) }
+    }
+}
+
+/// A field of a single value, as one side of a comparison.
+struct ComparedField {
+    let field: NamedField
+    var position: Int { field.position }
+    /// What stands for nil, where nil is not left as it is.
+    private let substitute: StoredValue?
+
+    init(_ field: NamedField, _ substitute: StoredValue?) {
+        self.field = field
+        self.substitute = substitute
+    }
+
+    /// That `holds` of the field's value. `filter` says so where there is one, and is false where there is none.
+    func filter(_ filter: Filter, substituteIf holds: (StoredValue) -> Bool) -> Filter {
+        guard let substitute, holds(substitute) else { return filter }
+        return .union([.isNull(position: position), filter])
     }
 }

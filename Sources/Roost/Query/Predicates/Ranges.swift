@@ -26,9 +26,10 @@ extension PredicateExpressions.ClosedRange: PredicateNode {
 
 extension PredicateExpressions.RangeExpressionContains: ConditionNode {
     static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
-        guard let position = try node.element.term(context).position(context), context.isOrdered(position),
-            context.fieldType(position).scalar != nil, let bounds = try bounds(node.range, context)
+        guard let field = try node.element.term(context).field(context), field.isOrderedAsStored,
+            context.fieldType(field.position).scalar != nil, let bounds = try bounds(node.range, context)
         else { return nil }
+        let position = field.position
         // Nothing lies between a number and NaN, whose key would stand above all.
         for case .double(let number) in [bounds.lower, bounds.upper] where number.isNaN { return .constant(false) }
         return .and([

@@ -5,13 +5,13 @@ import Foundation
 extension PredicateExpressions.SequenceContains: ConditionNode {
     static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
         let element = try node.element.term(context)
-        if let position = element.position(context) {
+        if let position = element.field(context)?.position {
             guard context.fieldType(position).scalar != nil, let sequence = try context.constant(node.sequence),
                 let type = RHS.Output.self as? any FieldValue.Type
             else { return nil }
             return oneOf(position, storedValues(sequence, type))
         }
-        if let position = try node.sequence.term(context).position(context),
+        if let position = try node.sequence.term(context).field(context)?.position,
             let type = context.fieldType(position).element, type.scalar != nil,
             let value = try context.storedValue(node.element, element)
         {

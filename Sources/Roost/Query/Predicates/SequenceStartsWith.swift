@@ -4,7 +4,7 @@ import Foundation
 
 extension PredicateExpressions.SequenceStartsWith: ConditionNode {
     static func filter(_ node: Operand<Self>, _ context: LoweringContext) throws -> Filter? {
-        guard let position = try node.base.term(context).position(context),
+        guard let position = try node.base.term(context).field(context)?.position,
             context.fieldType(position) == .scalar(.string),
             let text = try context.constant(node.prefix) as? String
         else { return nil }

@@ -4,7 +4,8 @@ import Foundation
 
 extension PredicateExpressions.Variable: PredicateNode {
     static func term(_ node: Operand<Self>, _ context: LoweringContext) -> LoweredTerm {
-        context.isRoot(node.key, Output.self) ? .path(nil) : .unknown
+        if context.isRoot(node.key, Output.self) { return .path(nil) }
+        return context.unwrappedField(node.key).map { .field($0) } ?? .unknown
     }
 
     static func compile(_ node: Operand<Self>, _ context: LoweringContext) -> Compiled<Output> {

@@ -23,7 +23,9 @@ struct CrateID: RawRepresentable, EntityID, Comparable {
         }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    static var criteria: [Criterion<Crate>] { [.plain(\.id), .plain(\.inner.id), .plain(\.value)] }
+    static var criteria: [Criterion<Crate>] {
+        [.plain(\.id), .plain(\.id.rawValue), .plain(\.inner.id), .plain(\.value)]
+    }
 
     static func questions(_ objects: [Crate], using random: inout SeededRandom) -> [Question<Crate>] {
         let id = random.pick(objects).id
@@ -36,6 +38,7 @@ struct CrateID: RawRepresentable, EntityID, Comparable {
             Question("id <, its own order", #Predicate { $0.id < id }),
             Question("array contains id", #Predicate { ids.contains($0.id) }),
             Question("inner.id ==", #Predicate { $0.inner.id == inner }),
+            Question("id.rawValue <", #Predicate { $0.id.rawValue < id.rawValue }),
             Question("inner.id >, its own order", #Predicate { $0.inner.id > inner }),
             Question("inner.id >= and value", #Predicate { $0.value == value && $0.inner.id >= inner }),
             Question("inner == and value", #Predicate { $0.inner == ref && $0.value >= value }),
@@ -76,6 +79,8 @@ struct CrateID: RawRepresentable, EntityID, Comparable {
             Question("id > and value", #Predicate { $0.id > id && $0.value == value }),
             Question("set contains id", #Predicate { ids.contains($0.id) }),
             Question("holder ==", #Predicate { $0.holder?.id == id }),
+            Question("holder != id", #Predicate { $0.holder?.id != id }),
+            Question("holder ?? >", #Predicate { ($0.holder?.id ?? id) > id }),
             Question("holder == nil", #Predicate { $0.holder == nil }),
             Question("value >=", #Predicate { $0.value >= value }),
         ]

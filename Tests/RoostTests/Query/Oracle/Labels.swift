@@ -36,7 +36,7 @@ import Roost
     }
 
     static var criteria: [Criterion<Label>] {
-        [.text(\.id), .optional(\.value), .text(\.text), .text(\.other)]
+        [.text(\.id), .optional(\.value), .text(\.text), .text(\.other), .text(\.next?.id)]
     }
 
     static func questions(
@@ -70,6 +70,12 @@ import Roost
                 "other and text <=", #Predicate { $0.other == nil && $0.text <= b },
                 by: { $0.other == nil && !Text.less(b, $0.text) }),
             Question("next ==", #Predicate { $0.next?.id == a }),
+            Question("next !=", #Predicate { $0.next?.id != a }),
+            Question(
+                "next ?? <=", #Predicate { ($0.next?.id ?? b) <= a }, by: { !Text.less(a, $0.next?.id ?? b) }),
+            Question(
+                "if let next, starts with",
+                #Predicate { if let next = $0.next { next.id.starts(with: prefix) } else { false } }),
             Question("marks contain", #Predicate { $0.marks.contains(a) }),
             Question("value and id ==", #Predicate { $0.value == value && $0.id == id }),
             Question("everything", nil, by: { _ in true }),

@@ -13,6 +13,9 @@ extension SpecimenQuestions {
         let b = a + random.int(0...15)
         let weight = random.pick(samples.doubles)
         let parent = random.int(0...9)
+        let missing: Int? = random.chance(30) ? nil : random.int(0...9)
+        let parents: [Int?] = [parent, missing]
+        let few = random.several(Array(0...9), 0...3)
         let parentRef: Ref<Specimen>? = random.chance(30) ? nil : Ref(parent)
         return [
             Question("museum ==", #Predicate { $0.museum == ref }),
@@ -29,6 +32,33 @@ extension SpecimenQuestions {
             Question("parent ==", #Predicate { $0.parent == parentRef }),
             Question("parent?.id ==", #Predicate { $0.parent?.id == parent }),
             Question("parent?.id ?? >", #Predicate { ($0.parent?.id ?? 5) > parent }),
+            Question("parent?.id !=", #Predicate { $0.parent?.id != parent }),
+            Question("x == parent?.id", #Predicate { missing == $0.parent?.id }),
+            Question("parent?.id == nil", #Predicate { $0.parent?.id == nil }),
+            Question("parent?.id != nil", #Predicate { $0.parent?.id != nil }),
+            Question(
+                "parents contain parent?.id", #Predicate { s in parents.contains(s.parent.flatMap { p in p.id }) }),
+            Question("parent?.id or parent?.id", #Predicate { $0.parent?.id == parent || $0.parent?.id == missing }),
+            Question("< parent?.id ??", #Predicate { parent < ($0.parent?.id ?? 3) }),
+            Question("parent?.id ?? ==", #Predicate { ($0.parent?.id ?? 3) == parent }),
+            Question("parent?.id ?? !=", #Predicate { ($0.parent?.id ?? 3) != parent }),
+            Question("parent?.id == and score", #Predicate { $0.parent?.id == parent && $0.score > a }),
+            Question(
+                "if let parent, <=", #Predicate { if let p = $0.parent { p.id <= parent } else { false } }),
+            Question(
+                "if let parent, or", #Predicate { if let p = $0.parent { p.id > parent } else { true } }),
+            Question(
+                "if let parent, !=", #Predicate { if let p = $0.parent { p.id != parent } else { false } }),
+            Question(
+                "if let parent, another field",
+                #Predicate { s in if let p = s.parent { p.id == parent || s.score == a } else { false } }),
+            Question(
+                "if let parent, contained",
+                #Predicate { if let p = $0.parent { few.contains(p.id) } else { false } }),
+            Question(
+                "if let parent, an object's test",
+                #Predicate { s in if let p = s.parent { p.id > s.score } else { true } }),
+            Question("parent.flatMap", #Predicate { $0.parent.flatMap { (3...6).contains($0.id) } ?? false }),
         ]
     }
 

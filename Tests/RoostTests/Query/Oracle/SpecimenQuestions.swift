@@ -113,6 +113,10 @@ enum SpecimenQuestions {
         let grade = random.pick(Grade.allCases)
         let grades = Set(random.several(Grade.allCases, 1...2))
         let levels: [Grade?] = [nil, grade]
+        let higher = random.pick(Grade.allCases)
+        let raw = max(-2, random.pick(Kind.allCases).rawValue)
+        let gradeRaw = grade.rawValue
+        let raws = random.several(Kind.allCases, 0...2).map(\.rawValue) + [99]
         let token = random.pick(samples.tokens)
         let tokens = random.several(samples.tokens, 1...3)
         let blob = random.pick(samples.blobs)
@@ -125,6 +129,19 @@ enum SpecimenQuestions {
             Question("kind and name", #Predicate { $0.kind == kind && $0.name == name }),
             Question("grade >=", #Predicate { $0.grade >= grade }),
             Question("set contains grade", #Predicate { grades.contains($0.grade) }),
+            Question("kind.rawValue ==", #Predicate { $0.kind.rawValue == raw }),
+            Question("kind.rawValue !=", #Predicate { $0.kind.rawValue != raw }),
+            Question("kind.rawValue <", #Predicate { $0.kind.rawValue < raw }),
+            Question("kind.rawValue in a range", #Predicate { (-2...raw).contains($0.kind.rawValue) }),
+            Question("array contains kind.rawValue", #Predicate { raws.contains($0.kind.rawValue) }),
+            Question("level?.rawValue ==", #Predicate { $0.level?.rawValue == gradeRaw }),
+            Question("level?.rawValue == nil", #Predicate { $0.level?.rawValue == nil }),
+            Question("level?.rawValue ?? >=", #Predicate { ($0.level?.rawValue ?? 1) >= raw }),
+            Question("level ??", #Predicate { ($0.level ?? grade) == grade }),
+            Question("level ?? <", #Predicate { ($0.level ?? grade) < higher }),
+            Question("checked ?? false", #Predicate { $0.isChecked ?? false }),
+            Question("checked ?? true", #Predicate { !($0.isChecked ?? true) }),
+            Question("note ?? ==", #Predicate { ($0.note ?? name) == name }),
             Question("level ==", #Predicate { $0.level == grade }),
             Question("array contains level", #Predicate { levels.contains($0.level) }),
             Question("token ==", #Predicate { $0.token == token }),
