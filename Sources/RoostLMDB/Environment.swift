@@ -320,6 +320,14 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
+    /// Runs `body` with the descriptor of the data file, which stays open meanwhile and is not to be closed; nil once closed.
+    package func withDescriptor<Result>(_ body: (Int32) -> Result?) -> Result? {
+        whileOpen { handle in
+            var descriptor: mdb_filehandle_t = -1
+            return mdb_env_get_fd(handle, &descriptor) == MDB_SUCCESS ? body(descriptor) : nil
+        }
+    }
+
     /// Bytes of address space, and bytes of the file up to its last used page. Nil once closed.
     package var sizes: (map: Int, used: Int)? {
         whileOpen { handle in

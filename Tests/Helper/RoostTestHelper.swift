@@ -42,6 +42,8 @@ enum Role: String {
     case writeRaw
     /// Commits a note for each line that it reads, and prints `done`.
     case add
+    /// The same, and prints when the commit was made, in nanoseconds of the system's monotonic clock, in place of `done`.
+    case addTimed
     /// Adds a note and writes to the standard streams by their numbers, whoever has those: see `HelperProcess`.
     case babble
 
@@ -93,13 +95,15 @@ enum Role: String {
                 pause()
             }
             try store.close()
-        case .add:
+        case .add, .addTimed:
             let store = try Store.open(at: URL(fileURLWithPath: path), entities: Note.self)
             print("ready")
             fflush(nil)
             while let text = readLine() {
                 try store.write { tx in try tx.insert(Note(id: try tx.nextID(Note.self), text: text)) }
-                print("done")
+                var time = timespec()
+                clock_gettime(CLOCK_MONOTONIC, &time)
+                print(self == .add ? "done" : "\(time.tv_sec * 1_000_000_000 + time.tv_nsec)")
                 fflush(nil)
             }
             try store.close()

@@ -8,9 +8,12 @@ import Synchronization
 /// are told on the bus's own thread, one commit after the other, so a slow one delays others but never the writer. What waits
 /// for that thread is bounded in bytes: see `PendingCommits`.
 ///
+/// While somebody subscribes, other processes' commits are looked for whenever the system tells of a write to the file, and
+/// now and then without: see `PollSchedule`. A look is a load of LMDB's number unless that shows a new commit.
+///
 /// Mutable state:
 /// - `state` (mutex): what has been published, and what waits;
-/// - `subscribers` (mutex): who is told; never taken by the writer;
+/// - `subscribers` (mutex): who is told, and how other processes' commits are looked for; never taken by the writer;
 /// - `subscriberCount`, `imageWanterCount` (atomic): how many there are, for the writer.
 final class Bus: Sendable {
     /// Where other processes' commits are seen.
@@ -19,6 +22,11 @@ final class Bus: Sendable {
         let newestSnapshot: @Sendable () -> Int?
         /// The last commit's sequence, read in a snapshot, and the snapshot's number.
         let lastCommit: @Sendable () throws -> (sequence: UInt64, snapshot: Int)
+        /// Begins to call back after each write to the file, by any process, until what it returns is released; nil where the
+        /// system does not tell.
+        var watch: @Sendable (_ written: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? = { _ in nil }
+        /// For messages.
+        var path: String?
     }
 
     private struct State {
@@ -28,6 +36,8 @@ final class Bus: Sendable {
         var isScheduled = false
         /// Whether the last look for other processes' commits failed: it is reported once.
         var hasFailed = false
+        /// Whether the thread has been told to look for them.
+        var isToLook = false
     }
 
     private struct Subscribers {
@@ -36,12 +46,13 @@ final class Bus: Sendable {
         var list: [any CommitSubscriber]?
         /// How many times somebody was the first.
         var turn = 0
+        var watch: (any AnyObject & Sendable)?
+        /// Nil while nobody subscribes.
+        var schedule: PollSchedule?
     }
 
-    /// How often other processes' commits are looked for while somebody observes.
-    private static let pollNanoseconds: UInt64 = 50_000_000
-
     private let source: Source
+    private let intervals: PollSchedule.Intervals
     private let state: Mutex<State>
     private let subscribers = Mutex(Subscribers())
     private let subscriberCount = Atomic<Int>(0)
@@ -49,8 +60,9 @@ final class Bus: Sendable {
     let thread = SerialThread(name: "roost.bus")
 
     /// `sequence` is the file's last commit.
-    init(sequence: UInt64, source: Source) {
+    init(sequence: UInt64, source: Source, intervals: PollSchedule.Intervals = .init()) {
         self.source = source
+        self.intervals = intervals
         state = Mutex(State(tracker: CommitTracker(sequence: sequence)))
     }
 
@@ -76,20 +88,29 @@ final class Bus: Sendable {
             subscriberCount.add(1, ordering: .acquiringAndReleasing)
             if subscribers.all.count == 1 {
                 subscribers.turn += 1
-                thread.repeating(every: Self.pollNanoseconds) { [weak self] in self?.poll() }
+                subscribers.watch = source.watch { [weak self] in self?.fileWasWritten() }
+                subscribers.schedule = PollSchedule(intervals, isWatched: subscribers.watch != nil)
+                repeatPoll(subscribers.schedule)
+                // For what was committed before the file was watched.
+                lookSoon()
             }
         }
     }
 
     /// Removes a subscriber; one delivery to it may still be under way.
     func unsubscribe(_ subscriber: any CommitSubscriber) {
-        subscribers.withLock { subscribers in
-            guard subscribers.all.removeValue(forKey: ObjectIdentifier(subscriber)) != nil else { return }
+        let watch = subscribers.withLock { subscribers -> (any AnyObject & Sendable)? in
+            guard subscribers.all.removeValue(forKey: ObjectIdentifier(subscriber)) != nil else { return nil }
             subscribers.list = nil
             if subscriber.wantsImages { imageWanterCount.subtract(1, ordering: .acquiringAndReleasing) }
             subscriberCount.subtract(1, ordering: .acquiringAndReleasing)
-            if subscribers.all.isEmpty { thread.repeating(every: Self.pollNanoseconds, nil) }
+            guard subscribers.all.isEmpty else { return nil }
+            defer { subscribers.watch = nil }
+            subscribers.schedule = nil
+            repeatPoll(nil)
+            return subscribers.watch
         }
+        withExtendedLifetime(watch) {}
     }
 
     private var subscriberList: [any CommitSubscriber] {
@@ -109,52 +130,102 @@ final class Bus: Sendable {
     /// Called by the writer when its transaction has ended without a commit.
     func ownWriteEndsWithoutCommit() { change { $0.ownWriteEndsWithoutCommit() } }
 
-    /// Called by the writer, in the order of its commits.
-    func ownCommitCompleted(_ commit: CommitRecord) {
-        change(own: commit) { $0.ownCommitCompleted(commit.sequences.upperBound) }
+    /// Called by the writer, in the order of its commits. `snapshot` is LMDB's number of the commit.
+    func ownCommitCompleted(_ commit: CommitRecord, inSnapshot snapshot: Int) {
+        change(own: commit) { $0.ownCommitCompleted(commit.sequences.upperBound, inSnapshot: snapshot) }
     }
 
     // MARK: Other processes' commits
 
-    /// Looks for other processes' commits; publishes that anything may have changed. Opens no transaction unless LMDB's number
-    /// says that there was one since the last.
-    private func poll() {
+    /// The system tells of a write to the file, which may be this process's own.
+    private func fileWasWritten() {
+        plan { $0.fileWasWritten() }
         guard let newest = source.newestSnapshot(),
             state.withLock({ $0.tracker.isWorthReading(newestSnapshot: newest) })
         else { return }
+        lookSoon()
+    }
+
+    private func lookSoon() {
+        let isTold = state.withLock { state in
+            defer { state.isToLook = true }
+            return state.isToLook
+        }
+        if isTold { return }
+        let isGiven = thread.async { [weak self] in
+            self?.state.withLock { $0.isToLook = false }
+            self?.poll()
+        }
+        if !isGiven { state.withLock { $0.isToLook = false } }
+    }
+
+    /// Looks for other processes' commits; publishes that anything may have changed. Opens no transaction unless LMDB's number
+    /// says that there was one since the last.
+    private func poll() {
+        guard let newest = source.newestSnapshot() else { return }
+        guard state.withLock({ $0.tracker.isWorthReading(newestSnapshot: newest) }) else {
+            plan { $0.looked(.nothing) }
+            return
+        }
         do {
             let last = try source.lastCommit()
-            change { $0.read(last.sequence, inSnapshot: last.snapshot) }
+            let hasFound = change { $0.read(last.sequence, inSnapshot: last.snapshot) }.foreign != nil
             state.withLock { $0.hasFailed = false }
+            // Its number shows before the commit can be read.
+            plan { $0.looked(last.snapshot < newest ? .unreadable : hasFound ? .commits : .nothing) }
         } catch {
             guard source.newestSnapshot() != nil else { return }
+            plan { $0.looked(.unreadable) }
             let isFirst = state.withLock { state in
                 defer { state.hasFailed = true }
                 return !state.hasFailed
             }
             if isFirst {
                 Diagnostics.report(
-                    .pollFailed, "Other processes' commits cannot be seen; they are looked for again: \(error)")
+                    .pollFailed, "Other processes' commits cannot be seen; they are looked for again: \(error)",
+                    path: source.path)
             }
         }
     }
 
+    private func plan(_ event: (inout PollSchedule) -> Void) {
+        subscribers.withLock { subscribers in
+            guard var schedule = subscribers.schedule else { return }
+            let before = schedule.interval
+            event(&schedule)
+            subscribers.schedule = schedule
+            if schedule.interval != before { repeatPoll(schedule) }
+        }
+    }
+
+    private func repeatPoll(_ schedule: PollSchedule?) {
+        guard let schedule else { return thread.repeating(every: 0, nil) }
+        thread.repeating(every: schedule.interval) { [weak self] in self?.poll() }
+    }
+
+    /// How often they are looked for when the system tells of nothing, in nanoseconds; nil while nobody subscribes.
+    var pollInterval: UInt64? { subscribers.withLock { $0.schedule?.interval } }
+
     // MARK: Delivery
 
     /// Queues what an event lets be published.
-    private func change(own: CommitRecord? = nil, _ event: (inout CommitTracker) -> CommitTracker.Action) {
-        let isToSchedule = state.withLock { state in
+    @discardableResult
+    private func change(
+        own: CommitRecord? = nil, _ event: (inout CommitTracker) -> CommitTracker.Action
+    ) -> CommitTracker.Action {
+        let (action, isToSchedule) = state.withLock { state -> (CommitTracker.Action, Bool) in
             let action = event(&state.tracker)
             // Who subscribes from now on reads a snapshot that holds these commits.
-            guard subscriberCount.load(ordering: .acquiring) > 0 else { return false }
+            guard subscriberCount.load(ordering: .acquiring) > 0 else { return (action, false) }
             if let foreign = action.foreign { state.pending.append(Self.record(of: foreign)) }
             if let own { state.pending.append(own) }
             if let later = action.later { state.pending.append(Self.record(of: later)) }
-            guard !state.pending.isEmpty, !state.isScheduled else { return false }
+            guard !state.pending.isEmpty, !state.isScheduled else { return (action, false) }
             state.isScheduled = true
-            return true
+            return (action, true)
         }
         if isToSchedule { schedule() }
+        return action
     }
 
     /// Where no thread can be had, what waits is delivered with the next commit.

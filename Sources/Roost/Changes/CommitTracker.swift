@@ -26,7 +26,7 @@ struct CommitTracker: Hashable, Sendable {
     /// The commit that this process is making. Whether it succeeds is not known before it has ended: a snapshot that shows this
     /// sequence may show another process's commit, when this one fails.
     private var inFlight: UInt64?
-    /// The newest snapshot in which the sequence was read.
+    /// The newest snapshot in which the sequence was read, or that was made here.
     private var readSnapshot: Int?
 
     /// Nothing up to `sequence` is to be published.
@@ -43,9 +43,10 @@ struct CommitTracker: Hashable, Sendable {
         return Action(foreign: foreign(upTo: max(standing, sequence - min(sequence, 1))))
     }
 
-    /// The commit that began is complete.
-    mutating func ownCommitCompleted(_ sequence: UInt64) -> Action {
+    /// The commit that began is complete, as a snapshot of its own: up to that one there is nothing to be read.
+    mutating func ownCommitCompleted(_ sequence: UInt64, inSnapshot snapshot: Int) -> Action {
         inFlight = nil
+        readSnapshot = max(readSnapshot ?? snapshot, snapshot)
         var action = Action(own: sequence)
         if published < sequence - min(sequence, 1) { action.foreign = published + 1...sequence - 1 }
         published = max(published, sequence)

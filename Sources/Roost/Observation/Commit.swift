@@ -93,7 +93,8 @@ public struct Commit: Sendable {
 /// those name more than 100,000 objects of an entity or take more than that memory, it is said that any of them may have
 /// changed.
 ///
-/// Commits are delivered where the consumer iterates. Another process's are noticed within about 50 ms.
+/// Commits are delivered where the consumer iterates. Another process's are noticed within a few milliseconds where
+/// the system tells of writes to a file, else within about 50.
 public struct Commits: AsyncSequence, Sendable {
     public typealias Element = Commit
     public typealias Failure = Never

@@ -15,7 +15,7 @@ extension Engine {
     /// Commits `body` and publishes the commit. On the writer's queue.
     func perform<Result>(_ body: (WriteSession) throws -> Result) throws -> Result {
         do {
-            var commit: CommitRecord?
+            var commit: (record: CommitRecord, snapshot: Int)?
             let result = try environment.write { transaction in
                 try schema.verify(transaction)
                 let last = try main.sequence(in: transaction).sequence
@@ -32,11 +32,18 @@ extension Engine {
                         sequence: last + 1, nonce: nonce, origin: origin, changes: changes, size: &size,
                         in: transaction)
                     try main.setCount(.historySize, size, in: transaction)
-                    commit = CommitRecord(sequences: (last + 1)...(last + 1), isForeign: false, changes: changes)
+                    commit = (
+                        CommitRecord(sequences: (last + 1)...(last + 1), isForeign: false, changes: changes),
+                        transaction.snapshotID
+                    )
                 }
                 return result
             }
-            if let commit { bus.ownCommitCompleted(commit) } else { bus.ownWriteEndsWithoutCommit() }
+            if let commit {
+                bus.ownCommitCompleted(commit.record, inSnapshot: commit.snapshot)
+            } else {
+                bus.ownWriteEndsWithoutCommit()
+            }
             reportLongReader()
             return result
         } catch {

@@ -59,12 +59,16 @@ final class Engine: Sendable {
         let limit = environment.options.readerLimit
         readers = ThreadPool(name: "roost.read", size: .init(steady: limit, limit: limit, reserved: limit > 1 ? 1 : 0))
         maps = ThreadPool(name: "roost.map", size: .maps(directory: environment.directory))
-        let main = file.main
-        bus = Bus(
-            sequence: file.sequence,
-            source: Bus.Source(
-                newestSnapshot: { environment.newestSnapshotID },
-                lastCommit: { try environment.readAside { (try main.sequence(in: $0).sequence, $0.snapshotID) } }))
+        bus = Bus(sequence: file.sequence, source: Self.commits(of: environment, file.main))
+    }
+
+    /// Where the bus sees other processes' commits.
+    static func commits(of environment: Environment, _ main: MainDatabase) -> Bus.Source {
+        Bus.Source(
+            newestSnapshot: { environment.newestSnapshotID },
+            lastCommit: { try environment.readAside { (try main.sequence(in: $0).sequence, $0.snapshotID) } },
+            watch: { written in environment.withDescriptor { FileEvents.shared.watch($0, written) } },
+            path: environment.directory)
     }
 
     /// Says that `release` will be called: who opens the file with other options waits for it.

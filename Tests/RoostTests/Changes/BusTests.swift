@@ -10,8 +10,18 @@ import Testing
 struct BusTests {
     /// A file of another process's, and what is read of it.
     private final class File: Sendable {
+        /// How many commits there are, LMDB's number, and how many times they were read.
         let state = Mutex((sequence: UInt64(0), snapshot: 1, reads: 0))
         let whenRead = Mutex<(@Sendable () -> Void)?>(nil)
+        /// Whom the system tells of writes; in `isWatchable` files only.
+        private let watcher = Mutex<(@Sendable () -> Void)?>(nil)
+        private let isWatchable: Bool
+        private let intervals: PollSchedule.Intervals
+
+        init(isWatchable: Bool = false, intervals: PollSchedule.Intervals = .init()) {
+            self.isWatchable = isWatchable
+            self.intervals = intervals
+        }
 
         var bus: Bus {
             Bus(
@@ -28,8 +38,23 @@ struct BusTests {
                             state.reads += 1
                             return (state.sequence, state.snapshot)
                         }
-                    }))
+                    },
+                    watch: { written in
+                        guard self.isWatchable else { return nil }
+                        self.watcher.withLock { $0 = written }
+                        return Watch { self.watcher.withLock { $0 = nil } }
+                    }),
+                intervals: intervals)
         }
+
+        private final class Watch: Sendable {
+            let end: @Sendable () -> Void
+            init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+            deinit { end() }
+        }
+
+        var isWatched: Bool { watcher.withLock { $0 != nil } }
+        var reads: Int { state.withLock { $0.reads } }
 
         func commit() {
             state.withLock { state in
@@ -37,6 +62,9 @@ struct BusTests {
                 state.snapshot += 1
             }
         }
+
+        /// What the system does after a write.
+        func tell() { watcher.withLock { $0 }?() }
     }
 
     private final class Recorder: CommitSubscriber {
@@ -74,7 +102,7 @@ struct BusTests {
     private func publish(_ sequences: ClosedRange<UInt64>, _ bus: Bus, imageBytes: Int = 100) {
         for sequence in sequences {
             bus.ownCommitBegins(sequence)
-            bus.ownCommitCompleted(commit(sequence, imageBytes: imageBytes))
+            bus.ownCommitCompleted(commit(sequence, imageBytes: imageBytes), inSnapshot: 1)
         }
     }
 
@@ -175,6 +203,138 @@ struct BusTests {
         #expect(faster.sequences == [1...1])
         bus.unsubscribe(first)
         bus.unsubscribe(faster)
+    }
+
+    // MARK: Told of writes by the system
+
+    /// Nothing is looked for but when the system tells of a write.
+    private static let hour = PollSchedule.Intervals(whileTold: 3_600_000_000_000, untold: 3_600_000_000_000)
+
+    /// Waits until the bus has done what it was told to.
+    private func settle(_ bus: Bus) { bus.thread.sync {} }
+
+    @Test func commitIsFoundWhenTheSystemTellsOfTheWrite() {
+        let file = File(isWatchable: true, intervals: Self.hour)
+        let bus = file.bus
+        let recorder = Recorder()
+        bus.subscribe(recorder)
+        #expect(file.isWatched)
+        for _ in 1...3 {
+            file.commit()
+            file.tell()
+            recorder.arrived.wait()
+        }
+        #expect(recorder.sequences.last?.upperBound == 3)
+        bus.unsubscribe(recorder)
+        #expect(!file.isWatched && bus.pollInterval == nil)
+        // And again for the next one.
+        bus.subscribe(recorder)
+        file.commit()
+        file.tell()
+        recorder.arrived.wait()
+        bus.unsubscribe(recorder)
+    }
+
+    /// Made after the last commit was read, and before the system was asked to tell.
+    @Test func commitBeforeTheFileIsWatchedIsFoundWithoutANotice() {
+        let file = File(isWatchable: true, intervals: Self.hour)
+        let bus = file.bus
+        let recorder = Recorder()
+        file.whenRead.withLock { hook in hook = { file.whenRead.withLock { $0 = { file.commit() } } } }
+        bus.subscribe(recorder)
+        recorder.arrived.wait()
+        #expect(recorder.sequences == [1...1])
+        bus.unsubscribe(recorder)
+    }
+
+    @Test func noticeOfAnOwnCommitReadsNothing() {
+        let file = File(isWatchable: true, intervals: Self.hour)
+        let bus = file.bus
+        let recorder = Recorder()
+        bus.subscribe(recorder)
+        settle(bus)
+        let reads = file.reads
+        for sequence in UInt64(1)...100 {
+            bus.ownCommitBegins(sequence)
+            file.commit()
+            bus.ownCommitCompleted(commit(sequence), inSnapshot: Int(sequence) + 1)
+            file.tell()
+        }
+        settle(bus)
+        #expect(recorder.sequences.count == 100)
+        #expect(file.reads == reads)
+        bus.unsubscribe(recorder)
+    }
+
+    @Test func noticesWhileASubscriberHoldsUpTheBusAreOneLook() {
+        let file = File(isWatchable: true, intervals: Self.hour)
+        let bus = file.bus
+        let gate = DispatchSemaphore(value: 0)
+        let slow = Recorder(gate: gate)
+        bus.subscribe(slow)
+        settle(bus)
+        file.commit()
+        file.tell()
+        slow.arrived.wait()
+        let reads = file.reads
+        for _ in 0..<1_000 {
+            file.commit()
+            file.tell()
+        }
+        gate.signal()
+        settle(bus)
+        bus.drain()
+        #expect(slow.sequences == [1...1, 2...1_001])
+        #expect(file.reads == reads + 1)
+        bus.unsubscribe(slow)
+    }
+
+    /// LMDB shows a commit's number before the commit can be read, and nothing is written in between.
+    @Test func commitWhoseNumberShowsBeforeItCanBeReadIsLookedForAgain() {
+        let file = File(isWatchable: true, intervals: Self.hour)
+        let bus = Bus(
+            sequence: 0,
+            source: Bus.Source(
+                newestSnapshot: { 2 },
+                lastCommit: {
+                    file.state.withLock { state in
+                        state.reads += 1
+                        return state.reads < 5 ? (0, 1) : (1, 2)
+                    }
+                },
+                watch: { _ in file }),
+            intervals: Self.hour)
+        let recorder = Recorder()
+        bus.subscribe(recorder)
+        recorder.arrived.wait()
+        #expect(recorder.sequences == [1...1])
+        settle(bus)
+        #expect(file.reads == 5)
+        #expect(bus.pollInterval == Self.hour.whileTold)
+        bus.unsubscribe(recorder)
+    }
+
+    /// A file system that raises no events, such as one on another machine.
+    @Test func whereTheSystemTellsNothingItIsLookedForMoreOften() {
+        let often = PollSchedule.Intervals(whileTold: 2_000_000, untold: 1_000_000)
+        let file = File(isWatchable: true, intervals: often)
+        let bus = file.bus
+        let recorder = Recorder()
+        bus.subscribe(recorder)
+        settle(bus)
+        #expect(bus.pollInterval == often.whileTold)
+        file.commit()
+        recorder.arrived.wait()
+        settle(bus)
+        #expect(bus.pollInterval == often.untold)
+        file.tell()
+        #expect(bus.pollInterval == often.whileTold)
+        bus.unsubscribe(recorder)
+        let unwatchable = File()
+        let other = unwatchable.bus
+        other.subscribe(recorder)
+        #expect(other.pollInterval == 50_000_000)
+        other.unsubscribe(recorder)
     }
 
     @Test func drainingOnTheBusesThreadDoesNotWaitForItself() {

@@ -7,7 +7,7 @@ import Testing
 
 /// A file, this process's writer, another process's writer and the poll, as far as the tracker can tell them.
 private struct World: Hashable {
-    enum Own: Hashable { case idle, begun(UInt64), numberShown(UInt64), committed(UInt64), failed }
+    enum Own: Hashable { case idle, begun(UInt64), numberShown(UInt64), committed(UInt64, Int), failed }
     enum Poll: Hashable { case idle, worthReading, read(UInt64, Int) }
 
     /// Whether each commit is this process's.
@@ -83,12 +83,12 @@ private struct World: Hashable {
             add {
                 $0.file.append(true)
                 $0.readable = $0.newest
-                $0.own = .committed(sequence)
+                $0.own = .committed(sequence, $0.newest)
             }
-        case .committed(let sequence):
+        case .committed(let sequence, let snapshot):
             add {
                 $0.own = .idle
-                $0.publish($0.tracker.ownCommitCompleted(sequence))
+                $0.publish($0.tracker.ownCommitCompleted(sequence, inSnapshot: snapshot))
             }
         case .failed:
             add {
@@ -182,7 +182,7 @@ struct CommitTrackerTests {
         var tracker = CommitTracker(sequence: 7)
         #expect(tracker.ownCommitBegins(8) == .init())
         #expect(tracker.read(9, inSnapshot: 21) == .init())
-        #expect(tracker.ownCommitCompleted(8) == .init(own: 8, later: 9...9))
+        #expect(tracker.ownCommitCompleted(8, inSnapshot: 20) == .init(own: 8, later: 9...9))
     }
 
     /// The number shows before the commit can be read: it is read again.
@@ -194,13 +194,26 @@ struct CommitTrackerTests {
         #expect(tracker.read(8, inSnapshot: 21) == .init(foreign: 8...8))
     }
 
+    @Test func ownCommitIsNotReadAndTheNextOneOfOthersIs() {
+        var tracker = CommitTracker(sequence: 7)
+        #expect(tracker.ownCommitBegins(8) == .init())
+        #expect(tracker.ownCommitCompleted(8, inSnapshot: 21) == .init(own: 8))
+        #expect(!tracker.isWorthReading(newestSnapshot: 21))
+        #expect(tracker.isWorthReading(newestSnapshot: 22))
+        // Another one was read before this one's end was told.
+        #expect(tracker.ownCommitBegins(9) == .init())
+        #expect(tracker.read(10, inSnapshot: 23) == .init())
+        #expect(tracker.ownCommitCompleted(9, inSnapshot: 22) == .init(own: 9, later: 10...10))
+        #expect(!tracker.isWorthReading(newestSnapshot: 23))
+    }
+
     @Test func sequenceOfAFailedCommitIsTheOthers() {
         var tracker = CommitTracker(sequence: 7)
         #expect(tracker.ownCommitBegins(8) == .init())
         #expect(tracker.read(8, inSnapshot: 21) == .init())
         #expect(tracker.ownWriteEndsWithoutCommit() == .init(foreign: 8...8))
         #expect(tracker.ownCommitBegins(10) == .init(foreign: 9...9))
-        #expect(tracker.ownCommitCompleted(10) == .init(own: 10))
+        #expect(tracker.ownCommitCompleted(10, inSnapshot: 23) == .init(own: 10))
     }
 
     @Test func whatWasCommittedWhileNobodyFollowedIsSkippedButNotWhatIsInFlight() {
@@ -209,7 +222,7 @@ struct CommitTrackerTests {
         #expect(tracker.read(10, inSnapshot: 5) == .init(foreign: 10...10))
         #expect(tracker.ownCommitBegins(11) == .init())
         tracker.skip(to: 11)
-        #expect(tracker.ownCommitCompleted(11) == .init(own: 11))
+        #expect(tracker.ownCommitCompleted(11, inSnapshot: 6) == .init(own: 11))
         tracker.skip(to: 3)
         #expect(tracker.published == 11)
     }
@@ -217,10 +230,10 @@ struct CommitTrackerTests {
     @Test func absurdSequencesDoNotOverflow() {
         var tracker = CommitTracker(sequence: .max)
         #expect(tracker.ownCommitBegins(.max) == .init())
-        #expect(tracker.ownCommitCompleted(.max) == .init(own: .max))
+        #expect(tracker.ownCommitCompleted(.max, inSnapshot: .max) == .init(own: .max))
         var other = CommitTracker(sequence: 0)
         #expect(other.ownCommitBegins(0) == .init())
-        #expect(other.ownCommitCompleted(0) == .init(own: 0))
+        #expect(other.ownCommitCompleted(0, inSnapshot: 0) == .init(own: 0))
         #expect(other.read(.max, inSnapshot: 1) == .init(foreign: 1 ... .max))
     }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import RoostTestSupport
+import Synchronization
 import Testing
 
 @testable import Roost
@@ -15,8 +16,8 @@ struct OtherProcessTests {
         store = try Store.open(at: place.url, entities: Storage.Note.self)
     }
 
-    private func writer() throws -> HelperProcess {
-        let process = try HelperProcess(["add", place.url.path])
+    private func writer(_ role: String = "add") throws -> HelperProcess {
+        let process = try HelperProcess([role, place.url.path])
         #expect(process.line() == "ready")
         return process
     }
@@ -59,4 +60,50 @@ struct OtherProcessTests {
         #expect(try second.changes(of: Storage.Note.self)?.inserted == [50])
         #expect(other.finish() == 0)
     }
+
+    #if os(Linux) || canImport(Darwin)
+        /// What stands by for a lost notice looks every second; here it waits for an hour.
+        @Test func theyAreNoticedByTheSystemsEventsAlone() throws {
+            final class Recorder: CommitSubscriber {
+                let wantsImages = false
+                let last = Mutex<(sequence: UInt64, time: UInt64)>((0, 0))
+                let arrived = DispatchSemaphore(value: 0)
+                func receive(_ commit: CommitRecord) {
+                    last.withLock { $0 = (commit.sequences.upperBound, MonotonicCondition.now) }
+                    arrived.signal()
+                }
+            }
+            let other = try writer("addTimed")
+            let hour: UInt64 = 3_600_000_000_000
+            let bus = Bus(
+                sequence: 0, source: Engine.commits(of: store.engine.environment, store.engine.main),
+                intervals: .init(whileTold: hour, untold: hour))
+            let recorder = Recorder()
+            bus.subscribe(recorder)
+            var delays: [UInt64] = []
+            for sequence in UInt64(1)...UInt64(repetitions(50, thorough: 2_000)) {
+                other.send("n")
+                recorder.arrived.wait()
+                let told = recorder.last.withLock { $0 }
+                #expect(told.sequence == sequence)
+                let made = try #require(other.line().flatMap { UInt64($0) })
+                delays.append(told.time - min(made, told.time))
+            }
+            delays.sort()
+            let (median, late) = (delays[delays.count / 2], delays[delays.count * 99 / 100])
+            print("another process's commit is told after \(median / 1_000) µs (p50), \(late / 1_000) µs (p99)")
+            #expect(bus.pollInterval == hour)
+            bus.unsubscribe(recorder)
+            #expect(other.finish() == 0)
+        }
+
+        @Test func aStoreThatIsObservedWakesOnceASecond() async throws {
+            #expect(store.engine.bus.pollInterval == nil)
+            var commits = Optional(store.commits().makeAsyncIterator())
+            #expect(store.engine.bus.pollInterval == 1_000_000_000)
+            withExtendedLifetime(commits) {}
+            commits = nil
+            #expect(store.engine.bus.pollInterval == nil)
+        }
+    #endif
 }
