@@ -51,6 +51,58 @@ struct DiagnosticsTests {
         #expect(recorder.marked("/last").count == 1)
     }
 
+    /// Looking for other processes' commits may fail many times a second.
+    @Test func pollThatFailsIsToldOncePerStreak() {
+        final class Quiet: CommitSubscriber {
+            let wantsImages = false
+            func receive(_ commit: CommitRecord) {}
+        }
+        let recorder = Recorder()
+        let done = DispatchSemaphore(value: 0)
+        Diagnostics.setHandler { diagnostic in
+            recorder.add(diagnostic)
+            if diagnostic.place.path == "/poll", diagnostic.message == "end" { done.signal() }
+        }
+        defer { Diagnostics.setHandler(nil) }
+        // Two that fail, one that does not, two that fail; and so for ever.
+        let looks = Mutex(0)
+        let told = Mutex<(@Sendable () -> Void)?>(nil)
+        let looked = DispatchSemaphore(value: 0)
+        let bus = Bus(
+            sequence: 0,
+            source: Bus.Source(
+                newestSnapshot: { looks.withLock { $0 } + 100 },
+                lastCommit: {
+                    let look = looks.withLock { looks in
+                        defer { looks += 1 }
+                        return looks
+                    }
+                    defer { looked.signal() }
+                    // The first is the subscription's.
+                    if look > 0, look % 3 != 0 { throw StoreError(.system, "no reader") }
+                    return (0, look + 100)
+                },
+                watch: { written in
+                    told.withLock { $0 = written }
+                    return looked
+                },
+                path: "/poll"),
+            intervals: .init(whileTold: .max / 4, untold: .max / 4, firstRetry: .max / 4))
+        let subscriber = Quiet()
+        bus.subscribe(subscriber)
+        for look in 0..<10 {
+            if look > 1 { told.withLock { $0 }?() }
+            looked.wait()
+            bus.thread.sync {}
+        }
+        bus.unsubscribe(subscriber)
+        Diagnostics.report(.pollFailed, "end", path: "/poll")
+        done.wait()
+        let messages = recorder.marked("/poll").dropLast()
+        #expect(messages.count == 3)
+        #expect(messages.allSatisfy { $0.code == .pollFailed && $0.message.contains("no reader") })
+    }
+
     /// A handler that never returned would otherwise hold up the bus, or a writer, that reports.
     @Test func handlerThatDoesNotReturnHoldsUpNobodyAndNotMoreThanSoManyWait() {
         let recorder = Recorder()
