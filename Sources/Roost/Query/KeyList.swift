@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The keys of some records, one behind the other in one piece of memory: an integer ID takes its eight bytes.
-@usableFromInline
 struct KeyList: Sendable {
     private var bytes: [UInt8] = []
     /// Of each key where the lengths differ.
@@ -11,7 +10,7 @@ struct KeyList: Sendable {
 
     init(width: Int) { self.width = width }
 
-    @usableFromInline var count: Int { width > 0 ? bytes.count / width : ends.count }
+    var count: Int { width > 0 ? bytes.count / width : ends.count }
 
     mutating func append(_ key: UnsafeRawBufferPointer) {
         bytes.append(contentsOf: key)
@@ -19,7 +18,6 @@ struct KeyList: Sendable {
     }
 
     /// The bytes are valid during the call.
-    @usableFromInline
     func withKey<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withUnsafeKeys { try body($0[index]) }
     }

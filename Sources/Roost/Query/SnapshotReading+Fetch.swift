@@ -21,15 +21,16 @@ extension SnapshotReading where Self: ~Copyable {
     /// reading and passes through.
     ///
     /// Inside a write `body` may change anything. The objects are those that the request describes when the walk begins, in
-    /// the order that they have then, each once: their IDs are gathered first, eight bytes for an integer. Each object is
-    /// given as it is when its turn comes, changed by `body` or not, and whether the predicate still holds or not; one that
-    /// is gone by then is left out.
+    /// the order that they have then, each once: their IDs are gathered first, eight bytes for an integer, beyond a MiB in a
+    /// file without a name in the store's directory. Each object is given as it is when its turn comes, changed by `body` or
+    /// not, and whether the predicate still holds or not; one that is gone by then is left out. Throws `diskFull` where that
+    /// file finds no room; nothing has changed then, and `body` was not called.
     @inlinable
     public func forEach<T: Entity>(_ request: FetchDescriptor<T>, _ body: (T) throws -> Void) throws {
         let context = context
         let execution = try context.plan(request, context.isWriting ? .keys : .objects)
-        if context.isWriting { return try context.forEachGathered(execution, body) }
         let handle = execution.handle
+        if context.isWriting { return try context.forEach(try context.gatherKeys(execution), handle, body) }
         try execution.forEachRow { key, record in
             try body(try T.decoded(key: key, record: record, handle: handle))
         }
@@ -91,17 +92,13 @@ extension SnapshotContext {
     /// Whether the transaction can be written in while it is read.
     @usableFromInline var isWriting: Bool { transaction.isWrite }
 
-    /// Hands out the rows without an open cursor (hazard 22): what `body` inserts, moves or deletes cannot disturb which
-    /// rows come.
+    /// Gathers first and hands out then, without an open cursor (hazard 22): what `body` inserts, moves or deletes cannot
+    /// disturb which rows come.
     @inlinable
-    func forEachGathered<T: Entity>(_ execution: Execution, _ body: (T) throws -> Void) throws {
-        let keys = try recordKeys(execution)
-        let handle = execution.handle
-        for index in 0..<keys.count {
-            let object = try keys.withKey(index) { key in
-                try record(handle, key).map { try T.decoded(key: key, record: $0, handle: handle) }
-            }
-            if let object { try body(object) }
+    func forEach<T: Entity>(_ keys: GatheredKeys, _ handle: StoredEntity.Handle, _ body: (T) throws -> Void) throws {
+        try keys.forEach { key in
+            guard let record = try record(handle, key) else { return }
+            try body(try T.decoded(key: key, record: record, handle: handle))
         }
     }
 
@@ -109,11 +106,7 @@ extension SnapshotContext {
 
     /// The rows' keys, in the request's order.
     @usableFromInline
-    func recordKeys(_ execution: Execution) throws -> KeyList {
-        var keys = KeyList(width: execution.entity.layout.idKeyWidth)
-        try execution.forEachKey { keys.append($0) }
-        return keys
-    }
+    func gatherKeys(_ execution: Execution) throws -> GatheredKeys { try GatheredKeys(execution) }
 
     /// The rows' IDs, in the request's order.
     func ids<T: Entity>(_: T.Type, _ execution: Execution) throws -> [T.ID] {

@@ -7,7 +7,8 @@ internal import RoostLMDB
 ///
 /// Where an index or the IDs give the order, one chunk is in memory at a time, and the next goes on behind the last row's
 /// place: an object that moves while the scan runs can be met twice or not at all. Otherwise the IDs are gathered in order
-/// first, in one snapshot, and looked up chunk by chunk; an object deleted meanwhile is left out.
+/// first, in one snapshot, and looked up chunk by chunk; an object deleted meanwhile is left out. Beyond a MiB they are kept
+/// in a file without a name, in the store's directory, or in the one for temporary files where the store is read only.
 public struct Chunks<T: Entity>: AsyncSequence, Sendable {
     public typealias Element = [T]
 
@@ -28,7 +29,7 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
         private enum State: Sendable {
             case start
             case streaming(Plan, LoweredRequest, Execution.Position)
-            case gathered(KeyList, next: Int)
+            case gathered(GatheredKeys, GatheredKeys.Position)
             case over
             case failed(any Error)
         }
@@ -66,7 +67,7 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
                     let start = State.streaming(execution.plan, execution.request, Execution.Position())
                     return try step(context, request, size, start)
                 }
-                return try step(context, request, size, .gathered(try context.recordKeys(execution), next: 0))
+                return try step(context, request, size, .gathered(try GatheredKeys(execution), GatheredKeys.Position()))
             case .streaming(let plan, let lowered, var position):
                 let entity = try context.store.binding(of: T.self).entity
                 let execution = Execution(
@@ -77,17 +78,16 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
                     objects.append(try T.decoded(key: key, record: record, handle: entity.handle))
                 }
                 return (objects, goesOn ? .streaming(plan, lowered, position) : .over)
-            case .gathered(let keys, var next):
+            case .gathered(let keys, var position):
                 let entity = try context.store.binding(of: T.self).entity
                 var objects: [T] = []
-                while next < keys.count, objects.count < size {
-                    try keys.withKey(next) { key in
-                        guard let record = try context.record(entity.handle, key) else { return }
+                try keys.forEach(from: &position) { key in
+                    if let record = try context.record(entity.handle, key) {
                         objects.append(try T.decoded(key: key, record: record, handle: entity.handle))
                     }
-                    next += 1
+                    return objects.count < size
                 }
-                return (objects, next < keys.count ? .gathered(keys, next: next) : .over)
+                return (objects, position.passed < keys.count ? .gathered(keys, position) : .over)
             }
         }
     }

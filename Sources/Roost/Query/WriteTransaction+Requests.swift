@@ -3,16 +3,16 @@
 extension WriteTransaction {
     /// Removes every object that the request describes. Returns how many there were.
     ///
-    /// The IDs are gathered first, in memory, then the objects are removed with their index entries. Throws what a fetch does.
+    /// The IDs are gathered first, as for a walk inside a write, then the objects are removed with their index entries.
+    /// Throws what a fetch does.
     @discardableResult
     public func delete<T: Entity>(_ request: FetchDescriptor<T>) throws -> Int {
         let context = context
         let execution = try context.plan(request, .keys)
-        let keys = try context.recordKeys(execution)
-        for index in 0..<keys.count {
-            let existed = try keys.withKey(index) { try session.delete(execution.entity, key: $0) }
+        let keys = try GatheredKeys(execution)
+        try keys.forEach { key in
             // Every key was found in this transaction, in a record or in an index.
-            guard existed else { throw execution.missingRecord() }
+            guard try session.delete(execution.entity, key: key) else { throw execution.missingRecord() }
         }
         return keys.count
     }

@@ -23,6 +23,8 @@ import Testing
 /// A walk in a write whose body changed what it walked over visited 29 of 300 objects, or never ended.
 @Suite("A walk inside a write meets the objects of its start, each once") struct WalkingWhileWritingTests {
     static let count = 300
+    /// The IDs of a walk over all objects go to a file.
+    static let limits = GatheredKeys.Limits(block: 100, blocksInMemory: 2)
 
     struct Way: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -105,7 +107,8 @@ import Testing
                     try store.write { (tx) throws -> Void in
                         let context = tx.context
                         let execution = try context.planner(way.request).all()[number]
-                        try context.forEachGathered(execution) { (object: Walked) in
+                        let keys = try GatheredKeys(execution, limits: Self.limits)
+                        try context.forEach(keys, execution.handle) { (object: Walked) in
                             met.append(object.id)
                             try change(tx, object)
                         }
