@@ -53,7 +53,7 @@ extension Planner {
         // Records that are looked up: none where the entries say it all, and none that the offset leaves out.
         var lookups = visited
         if !tests {
-            if purpose == .count || (purpose == .keys && (draft.isOrdered || order.isByKey(of: entity))) {
+            if purpose != .objects && (draft.isOrdered || order.isByKey(of: entity)) {
                 lookups = 0
             } else if draft.isOrdered || order.isByKey(of: entity) {
                 lookups = max(0, min(visited, end) - offset)

@@ -33,7 +33,7 @@ extension Planner {
         let isUnbounded = ranges.map { $0 == [.all] } ?? (prefixes.count == 1 && prefixes[0].count == 0)
         let (satisfied, reversed) = try orderGiven(by: index, fixed: fixed)
         // An index that neither narrows nor orders has nothing to offer.
-        if isUnbounded && (purpose == .count || !satisfied) { return nil }
+        if isUnbounded && (isOrderFree || !satisfied) { return nil }
         var draft = Draft(
             source: .nothing, isReversed: reversed, residual: conjuncts, isOrdered: satisfied, candidates: total)
         if isUnbounded {
@@ -157,7 +157,7 @@ extension Planner {
     /// Whether the index's order, from its start or its end, is the requested one, for entries whose `fixed` components
     /// have one value each.
     private func orderGiven(by index: StoredIndex, fixed: UInt64) throws -> (satisfied: Bool, reversed: Bool) {
-        if purpose == .count { return (true, false) }
+        if isOrderFree { return (true, false) }
         guard order.isKeyed else { return (false, false) }
         let reversed = order.idDescending
         let components = index.components

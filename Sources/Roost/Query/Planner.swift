@@ -12,6 +12,8 @@ struct Planner {
         case objects
         /// Their keys, which an index knows.
         case keys
+        /// Their keys, to remove the objects: in any order, unless it decides which ones they are.
+        case removal
         /// Only how many there are: any order will do.
         case count
     }
@@ -21,6 +23,8 @@ struct Planner {
     let transaction: Transaction
     let request: LoweredRequest
     let purpose: Purpose
+    /// Whether any order will do.
+    let isOrderFree: Bool
     var order: RequestedOrder { request.order }
 
     init(
@@ -30,7 +34,9 @@ struct Planner {
         self.entity = entity
         self.engine = engine
         self.transaction = transaction
-        self.request = purpose == .count ? request.unordered : request
+        isOrderFree =
+            purpose == .count || (purpose == .removal && request.limit == nil && request.offset == 0)
+        self.request = isOrderFree ? request.unordered : request
         self.purpose = purpose
     }
 
@@ -47,7 +53,9 @@ struct Planner {
         let drafts = try drafts()
         let matches = Self.matches(drafts)
         var best: (draft: Draft, estimate: Estimate)?
-        for draft in drafts {
+        // What tests nothing reads no record, and so removes damaged ones, too; it yields nothing but what is removed.
+        let candidates = drafts.filter(\.residual.isEmpty)
+        for draft in purpose == .removal && isOrderFree && !candidates.isEmpty ? candidates : drafts {
             let estimate = estimate(draft, matches)
             if estimate.cost < best?.estimate.cost ?? .infinity { best = (draft, estimate) }
         }
@@ -153,7 +161,7 @@ struct Planner {
     }
 
     /// Whether what comes in ID order comes in the requested one.
-    var isIDOrder: Bool { purpose == .count || order.isByKey(of: entity) }
+    var isIDOrder: Bool { isOrderFree || order.isByKey(of: entity) }
 
     func remaining(_ conjuncts: [Filter], but constraint: Constraint?) -> [Filter] {
         guard let constraint else { return conjuncts }
