@@ -56,6 +56,8 @@ final class ReaderPool: Sendable {
         var idle: [Unmanaged<ReaderSlot>] = []
         var slots: [ReaderSlot] = []
         var made = 0
+        /// Of those made, the ones that are neither idle nor in use any more: they are on their way to being ended.
+        var ending = 0
         var waiters: [DispatchSemaphore] = []
         var totals = ReadTotals()
         var closed = false
@@ -124,7 +126,7 @@ final class ReaderPool: Sendable {
             slot.beganAt.store(0, ordering: .relaxed)
             state.totals.add(slot.transaction.counters)
             state.idle.append(.passUnretained(slot))
-            let live = state.made - state.idle.count
+            let live = state.made - state.idle.count - state.ending
             return (state.idle.count - max(Self.idleReaders, live), next(&state))
         }
         wake?.signal()
@@ -135,10 +137,12 @@ final class ReaderPool: Sendable {
     @inline(never)
     private func shrink(by surplus: Int) {
         for _ in 0..<surplus {
-            let slot = state.withLock { state in
-                state.closed || state.idle.count <= Self.idleReaders ? nil : state.idle.removeFirst()
+            let slot = state.withLock { state -> Unmanaged<ReaderSlot>? in
+                if state.closed || state.idle.count <= Self.idleReaders { return nil }
+                state.ending += 1
+                return state.idle.removeFirst()
             }
-            if let slot { discard(slot.takeUnretainedValue()) }
+            if let slot { end(slot.takeUnretainedValue()) }
         }
     }
 
@@ -264,7 +268,14 @@ final class ReaderPool: Sendable {
         throw .cancelled
     }
 
+    /// Ends one that is in nobody's hands but the caller's.
     private func discard(_ slot: ReaderSlot) {
+        state.withLock { $0.ending += 1 }
+        end(slot)
+    }
+
+    /// Ends one that counts as ending.
+    private func end(_ slot: ReaderSlot) {
         // Nobody may ask it for its snapshot any more once it has ended; it counts until then.
         let owned = state.withLock { state -> ReaderSlot? in
             slot.beganAt.store(0, ordering: .relaxed)
@@ -274,6 +285,7 @@ final class ReaderPool: Sendable {
         withExtendedLifetime(owned) {}
         let wake = state.withLock { state -> DispatchSemaphore? in
             state.made -= 1
+            state.ending -= 1
             return next(&state)
         }
         wake?.signal()
