@@ -83,9 +83,11 @@ extension Environment {
     ///
     /// `inspect` looks at the files before LMDB does (hazard 27); it runs only when the data file exists and this process
     /// has not opened it. `prepare` runs for every open, once the environment is open, before anybody else can open or
-    /// close it; when it throws the environment is released again.
+    /// close it; when it throws the environment is released again. `triesWhileMissing`: how often, every few milliseconds, a
+    /// lock file that others must have is looked for before it counts as removed.
     package static func open<Prepared>(
-        directory: String, options: Options, inspect: () throws -> Void,
+        directory: String, options: Options, triesWhileMissing: Int = PresenceLock.triesWhileMissing,
+        inspect: () throws -> Void,
         prepare: (Environment) throws -> Prepared
     ) throws -> Prepared {
         let file = dataFile(in: directory)
@@ -104,7 +106,7 @@ extension Environment {
             do {
                 opened = try Registry.shared.alone(in: place, mayWait: mayWait) { () throws -> Attempt<Prepared> in
                     let environment: Environment
-                    switch try shared(directory, place, options, inspect) {
+                    switch try shared(directory, place, options, triesWhileMissing, inspect) {
                     case .opened(let shared): environment = shared
                     case .closing(let closing): return .closing(closing)
                     }
@@ -138,7 +140,8 @@ extension Environment {
     }
 
     private static func shared(
-        _ directory: String, _ place: FileIdentity, _ options: Options, _ inspect: () throws -> Void
+        _ directory: String, _ place: FileIdentity, _ options: Options, _ triesWhileMissing: Int,
+        _ inspect: () throws -> Void
     ) throws -> Attempt<Environment> {
         let file = dataFile(in: directory)
         let identity = try FileIdentity.of(file)
@@ -156,7 +159,8 @@ extension Environment {
             }
             try inspect()
         }
-        let environment = try make(directory: directory, place: place, options: options)
+        let environment = try make(
+            directory: directory, place: place, options: options, triesWhileMissing: triesWhileMissing)
         Registry.shared[environment.identity] = environment
         return .opened(environment)
     }
@@ -176,10 +180,10 @@ extension Environment {
     }
 
     private static func make(
-        directory: String, place: FileIdentity, options: Options
+        directory: String, place: FileIdentity, options: Options, triesWhileMissing: Int
     ) throws(OpenError) -> Environment {
         let (presence, environment) = try PresenceLock.opening(
-            directory, isReadOnly: options.isReadOnly, slots: options.slotLimit
+            directory, isReadOnly: options.isReadOnly, slots: options.slotLimit, triesWhileMissing: triesWhileMissing
         ) {
             () throws(OpenError) in try attempt(directory: directory, place: place, options: options)
         }

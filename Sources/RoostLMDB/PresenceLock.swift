@@ -2,13 +2,15 @@
 
 import Foundation
 
-/// A shared lock on `roost.lock`, which everybody holds who has the environment open, from before LMDB opens its files until
-/// after it has closed them. Who must be alone, to make LMDB's lock file or to compact in place, holds it exclusively.
+/// A shared lock (`flock`) on the environment's directory, which everybody holds who has the environment open, from before
+/// LMDB opens its files until after it has closed them. Who must be alone, to make LMDB's lock file or to compact in place,
+/// holds it exclusively.
 ///
-/// LMDB's own lock file cannot serve: closing a descriptor of it would drop LMDB's locks (hazard 2). And it must not be made
-/// anew while somebody uses one that was removed: the two would not see each other and both would write (hazard 41).
-final class PresenceLock: Sendable {
-    /// Nil for a reader where there is no such file, or none that it may open.
+/// On the directory and not on a file in it: whoever removes files takes nobody's lock away. LMDB's own lock file cannot
+/// serve: closing a descriptor of it would drop LMDB's locks (hazard 2). And it must not be made anew while somebody uses one
+/// that was removed: the two would not see each other and both would write (hazard 41).
+package final class PresenceLock: Sendable {
+    /// Nil for a reader who may not open the directory.
     private let descriptor: Int32?
 
     private init(_ descriptor: Int32?) { self.descriptor = descriptor }
@@ -20,38 +22,36 @@ final class PresenceLock: Sendable {
         close(descriptor)
     }
 
-    static func path(in directory: String) -> String { directory + "/roost.lock" }
     private static func lockFile(in directory: String) -> String { directory + "/lock.mdb" }
 
     /// Others' openings take milliseconds each; 600 tries of 5 ms are 3 seconds.
     private static let tries = 600
     /// Who makes the lock file holds the lock exclusively: that it is missing, or that nobody uses it, under a shared lock can
     /// only be seen again and again while somebody else, who looks for it likewise, is about to make it, or is closing.
-    private static let triesWhileMissing = 500
+    package static let triesWhileMissing = 500
     private static let pause = 5_000
 
     /// Runs `body`, which lets LMDB open its files, under the lock, and returns the lock with what it gave. Alone when LMDB's
     /// lock file has to be made.
     static func opening<Result>(
-        _ directory: String, isReadOnly: Bool, slots: Int, _ body: () throws(Environment.OpenError) -> Result
+        _ directory: String, isReadOnly: Bool, slots: Int, triesWhileMissing: Int,
+        _ body: () throws(Environment.OpenError) -> Result
     ) throws(Environment.OpenError) -> (PresenceLock, Result) {
-        let path = path(in: directory)
-        try verify(path)
         try verify(lockFile(in: directory))
         var missing = 0
         for _ in 0..<tries {
-            let descriptor = Descriptors.open(path, isReadOnly ? O_RDONLY | O_NOFOLLOW : O_RDWR | O_CREAT | O_NOFOLLOW)
+            let descriptor = Descriptors.open(directory, O_RDONLY | O_DIRECTORY)
             if descriptor < 0 {
                 let code = errno
-                let isUnwritable = code == EROFS || code == EACCES || code == ENOENT
-                guard isReadOnly, isUnwritable else { throw .system(code, path: path) }
-                // Whoever writes has made the file; where there is none, nobody writes.
+                guard isReadOnly, code == EACCES else { throw .system(code, path: directory) }
                 return (PresenceLock(nil), try body())
             }
             let lock = PresenceLock(descriptor)
             // Taken exclusively first: a shared lock that is to become an exclusive one is lost where it cannot.
-            let isAlone = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-            if isAlone || flock(descriptor, LOCK_SH | LOCK_NB) == 0, try isSameFile(descriptor, path) {
+            let isAlone = try take(LOCK_EX, descriptor, directory)
+            var isLocked = isAlone
+            if !isLocked { isLocked = try take(LOCK_SH, descriptor, directory) }
+            if isLocked, isSameFile(descriptor, directory) {
                 if isAlone { try allocate(lockFile(in: directory), slots: slots) }
                 if isAlone || isInUse(lockFile(in: directory)) {
                     let result = try body()
@@ -59,13 +59,24 @@ final class PresenceLock: Sendable {
                     return (lock, result)
                 }
                 missing += 1
-                if missing == triesWhileMissing { throw .lockFileRemoved }
+                if missing >= triesWhileMissing { throw .lockFileRemoved }
             }
             // Somebody else is making the lock file, or is alone for another reason. Two who look in step would go on so.
             withExtendedLifetime(lock) {}
             usleep(UInt32.random(in: UInt32(pause / 2)...UInt32(pause)))
         }
         throw .inUse
+    }
+
+    /// False where somebody else holds a lock that excludes this one.
+    private static func take(
+        _ kind: Int32, _ descriptor: Int32, _ directory: String
+    ) throws(Environment.OpenError) -> Bool {
+        while flock(descriptor, kind | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return false }
+            if errno != EINTR { throw .system(errno, path: directory) }
+        }
+        return true
     }
 
     /// Gives LMDB's lock file its memory on the disk: LMDB only sets its length, and writing through the map where the disk is
@@ -105,10 +116,10 @@ final class PresenceLock: Sendable {
         guard info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1 else { throw .lockFileLinked(path: path) }
     }
 
-    /// Whether the locked file is still the one of that name.
-    private static func isSameFile(_ descriptor: Int32, _ path: String) throws(Environment.OpenError) -> Bool {
+    /// Whether the locked directory is still the one of that name.
+    private static func isSameFile(_ descriptor: Int32, _ path: String) -> Bool {
         var (opened, named) = (stat(), stat())
-        guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0 else { return false }
+        guard fstat(descriptor, &opened) == 0, stat(path, &named) == 0 else { return false }
         return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
     }
 }

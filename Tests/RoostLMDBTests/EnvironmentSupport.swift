@@ -4,8 +4,13 @@ import Foundation
 import RoostLMDB
 
 extension Environment {
-    static func open(_ path: String, options: Options = Options(durability: .unsafe)) throws -> Environment {
-        try open(directory: path, options: options, inspect: {}, prepare: { (environment: Environment) in environment })
+    static func open(
+        _ path: String, options: Options = Options(durability: .unsafe),
+        triesWhileMissing: Int = PresenceLock.triesWhileMissing
+    ) throws -> Environment {
+        try open(
+            directory: path, options: options, triesWhileMissing: triesWhileMissing, inspect: {},
+            prepare: { (environment: Environment) in environment })
     }
 
     /// Opens, runs and closes.

@@ -92,9 +92,7 @@ import Testing
     @Test func aMistakeDoesNotMakeALockFile() async throws {
         let store = try SpecimenStore()
         defer { store.remove() }
-        for name in ["lock.mdb", "roost.lock"] {
-            try FileManager.default.removeItem(at: store.url.appendingPathComponent(name))
-        }
+        try FileManager.default.removeItem(at: store.url.appendingPathComponent("lock.mdb"))
         try await expectFailure(["query", store.path, "Beast"], 2, saying: "no type", at: store.path)
         let run = try await Tool.run("query", store.path, "Keeper")
         #expect(run.status == 0)
@@ -143,9 +141,7 @@ import Testing
                 let place = folder.appendingPathComponent("foreign-\(keys)-\(part.count)")
                 try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
                 try Self.makeForeignFile(in: place.path, keys: keys)
-                for name in ["lock.mdb", "roost.lock"] {
-                    try FileManager.default.removeItem(at: place.appendingPathComponent(name))
-                }
+                try FileManager.default.removeItem(at: place.appendingPathComponent("lock.mdb"))
                 try await expectUnreadable(place.path, saying: part)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["data.mdb"])
             }

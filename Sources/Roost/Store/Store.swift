@@ -101,7 +101,7 @@ public final class Store: Sendable {
             throw StoreError(.notAStore, "\(path) is not a Roost store: a store is a directory.", path: path)
         }
         guard let names = try? files.contentsOfDirectory(atPath: path), !names.contains("data.mdb") else { return }
-        guard names.allSatisfy({ $0 == "lock.mdb" || $0 == "roost.lock" }) else {
+        guard names.allSatisfy({ $0 == "lock.mdb" }) else {
             throw StoreError(.notAStore, "\(path) is not a Roost store, but a directory with other files.", path: path)
         }
     }

@@ -157,10 +157,10 @@ import Testing
             let before = try contents(of: folder)
             #expect(code(failure(of: { try Store.open(folder, Storage.Note.self) })) == .notAStore)
             #expect(try contents(of: folder) == before)
-            // Left-over lock files are not other files, and neither is nothing.
+            // A left-over lock file is not another file, and neither is nothing.
             let empty = folder + "/empty.roost"
             try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
-            try Data().write(to: URL(fileURLWithPath: empty + "/roost.lock"))
+            try Data().write(to: URL(fileURLWithPath: empty + "/lock.mdb"))
             let store = try Store.open(empty, Storage.Note.self)
             try store.close()
         }
