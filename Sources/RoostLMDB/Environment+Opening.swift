@@ -203,7 +203,7 @@ extension Environment {
                 if error.code == ENOMEM {
                     // Hazard 8: `ulimit -v`, valgrind and the sanitizers refuse large maps.
                     if size / 2 < smallest { throw .noAddressSpace(tried: size) }
-                    size /= 2
+                    size = size / 2 / mapUnit * mapUnit
                 } else if error.code > 0 {
                     throw .system(error.code, path: directory)
                 } else {
@@ -248,18 +248,18 @@ extension Environment {
         }
         let environment = Environment(
             directory: directory, place: place, options: options, identity: identity, handle: handle)
+        // A file that is larger than the limit fills a map of its own size.
+        if !options.isReadOnly, options.maximumSize != nil { environment.makeRoom() }
         environment.clearDeadReaders()
         return environment
     }
 
-    /// What to ask for first: the caller's size, `ROOST_MAP_SIZE` (bytes) for tools and tests, or the default. A multiple
-    /// of 64 KiB, so that any page size divides it (hazard 28).
+    /// What to ask for first: what the caller's limit takes, `ROOST_MAP_SIZE` (bytes) for tools and tests, or the default.
     private static func mapSize(for options: Options) -> Int {
+        if let limit = options.maximumSize { return mapSize(for: limit) }
         let wanted =
-            options.mapSize ?? ProcessInfo.processInfo.environment["ROOST_MAP_SIZE"].flatMap { Int($0) }
-            ?? defaultMapSize
-        let unit = 1 << 16
-        return max(unit, wanted / unit * unit)
+            ProcessInfo.processInfo.environment["ROOST_MAP_SIZE"].flatMap { Int($0) } ?? defaultMapSize
+        return max(mapUnit, wanted / mapUnit * mapUnit)
     }
 
     private static func fileSize(_ path: String) -> Int {

@@ -6,48 +6,59 @@ import Foundation
 /// The file has grown beyond this process's map, because another process has a larger one: LMDB then refuses every new
 /// transaction until the map is made anew, which no live transaction of this process survives (hazards 5, 6, 43).
 extension Environment {
-    /// How long the live transactions are waited for.
+    /// How long, in milliseconds, the live transactions are waited for. LMDB begins none while the map is too small, so a read
+    /// that lasts longer than this beside a peer that has outgrown the map makes others fail.
     private static let patience: UInt64 = 10_000
 
     /// Takes over the file's own map size. Called when a transaction could not begin for it; who calls holds none of this
-    /// environment's locks, and is in no transaction of it. New readers wait meanwhile, the live ones and the writer are waited for.
+    /// environment's locks, nor one that a transaction of it may wait for, and is in no transaction of it. New readers wait
+    /// meanwhile, the live ones and the writer are waited for.
     ///
-    /// Throws `MDB_MAP_RESIZED` when they do not end, and when called inside a read: it would wait for itself.
-    func followMapSize() throws(LMDBError) {
+    /// Throws `MDB_MAP_RESIZED` when they do not end, and when called inside a read: it would wait for itself. Throws
+    /// `LMDBError.cancelled` soon after whoever waits was cancelled; then the next one who wants to begin does it.
+    package func followMapSize() throws(LMDBError) {
+        try remap(until: monotonicMilliseconds() + Self.patience) { sizes in
+            // Somebody else may have done it while we waited.
+            sizes.extent > sizes.map ? (max(sizeInFile, sizes.extent), least: sizes.extent) : nil
+        }
+    }
+
+    /// Makes the map anew, as large as `size` says once nobody uses it any more: so many bytes, or as many as the system
+    /// grants, but not fewer than the least. Nothing is done where it says nil.
+    func remap(
+        until deadline: UInt64, to size: ((map: Int, extent: Int)) -> (Int, least: Int)?
+    ) throws(LMDBError) {
         let refusal = failure(MDB_MAP_RESIZED, "mdb_txn_begin")
         if isBusyOnThisThread { throw refusal }
-        let deadline = monotonicMilliseconds() + Self.patience
-        guard Self.lock(resizing, until: deadline) else { throw refusal }
+        guard try Self.lock(resizing, until: deadline) else { throw refusal }
         defer { resizing.unlock() }
-        // Somebody else may have done it while we waited.
-        guard isTooSmall else { return }
+        guard let sizes, size(sizes) != nil else { return }
         // The writer last: a write inside a read is waiting for it, and ends by being refused.
         defer { for pool in pools { pool.resume() } }
-        for pool in pools where !pool.pause(until: deadline) { throw refusal }
-        guard Self.lock(writing, until: deadline) else { throw refusal }
+        for pool in pools { guard try pool.pause(until: deadline) else { throw refusal } }
+        guard try Self.lock(writing, until: deadline) else { throw refusal }
         defer { writing.unlock() }
-        guard Self.lock(opening, until: deadline) else { throw refusal }
+        guard try Self.lock(opening, until: deadline) else { throw refusal }
         defer { opening.unlock() }
-        try resize()
+        guard let sizes = self.sizes, let (wanted, least) = size(sizes) else { return }
+        try resize(to: wanted, least: least)
     }
 
     /// By the clock that nobody sets. `NSLock` would wait by the other one.
-    private static func lock(_ lock: NSLock, until deadline: UInt64) -> Bool {
+    private static func lock(_ lock: NSLock, until deadline: UInt64) throws(LMDBError) -> Bool {
         while !lock.try() {
+            if Cancellation.isRequested { throw .cancelled }
             if monotonicMilliseconds() > deadline { return false }
             usleep(500)
         }
         return true
     }
 
-    /// Whether the file's used pages end beyond the map.
-    private var isTooSmall: Bool { sizes.map { $0.used > $0.map } ?? false }
-
-    private func resize() throws(LMDBError) {
-        guard var size = sizes.map({ max(sizeInFile, $0.used) }), let used = sizes?.used else { return }
+    private func resize(to wanted: Int, least: Int) throws(LMDBError) {
+        var size = wanted
         // A map that is refused would leave LMDB with none: the address space is asked for beforehand.
         while !isGranted(size) {
-            if size / 2 < used { throw failure(ENOMEM, "mdb_env_set_mapsize") }
+            if size / 2 < least { throw failure(ENOMEM, "mdb_env_set_mapsize") }
             size /= 2
         }
         let code = whileOpen { handle in mdb_env_set_mapsize(handle, size) } ?? MDB_SUCCESS

@@ -23,8 +23,8 @@ package final class Environment: @unchecked Sendable {
     }
 
     package struct Options: Sendable, Equatable {
-        /// Bytes of address space for the map; nil takes the default. See `mapSizes`.
-        package var mapSize: Int?
+        /// Bytes of pages that may be in use; nil leaves it at what the default map holds. See `Environment+Limit.swift`.
+        package var maximumSize: Int?
         package var durability: Durability
         package var isReadOnly: Bool
         /// How many read transactions may be live at once in this process.
@@ -35,10 +35,10 @@ package final class Environment: @unchecked Sendable {
         package var slotLimit: Int
 
         package init(
-            mapSize: Int? = nil, durability: Durability = .full, isReadOnly: Bool = false, readerLimit: Int = 32,
+            maximumSize: Int? = nil, durability: Durability = .full, isReadOnly: Bool = false, readerLimit: Int = 32,
             databaseLimit: Int = 4_096, slotLimit: Int = 1_022
         ) {
-            self.mapSize = mapSize
+            self.maximumSize = maximumSize
             self.durability = durability
             self.isReadOnly = isReadOnly
             self.readerLimit = readerLimit
@@ -53,6 +53,8 @@ package final class Environment: @unchecked Sendable {
         case closed
         /// A write was begun on a thread that is already inside one (hazard 13).
         case nestedWrite
+        /// The transaction would have left more in use than may be (hazard 4).
+        case full(Shortage)
     }
 
     private struct Lifecycle {
@@ -85,6 +87,10 @@ package final class Environment: @unchecked Sendable {
     /// Write transactions since dead readers were last looked for; guarded by `writing`.
     private var writesSinceReaderCheck = 0
     private static let writesPerReaderCheck = 256
+    /// No database has this handle or a greater one.
+    let handleLimit = Atomic<MDB_dbi>(2)
+    /// A transaction that only deleted has found the map full.
+    private let needsRoom = Atomic<Bool>(false)
 
     init(
         directory: String, place: FileIdentity, options: Options, identity: FileIdentity, handle: OpaquePointer
@@ -185,17 +191,15 @@ package final class Environment: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` in a read transaction of its own that is committed, so that the databases it opens stay open.
-    package func readToOpen<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+    /// Runs `body` in a read transaction of its own that is committed, so that the databases it opens stay open. Where the
+    /// file has outgrown the map it waits as every read does; who holds a lock meanwhile says no to `followsMap`, gets
+    /// `MDB_MAP_RESIZED` and calls `followMapSize` without it.
+    package func readToOpen<Result>(
+        followsMap: Bool = true, _ body: (Transaction) throws -> Result
+    ) throws -> Result {
         let txn: OpaquePointer
         do {
-            txn = try retryingAfterResize { () throws(LMDBError) in
-                opening.lock()
-                let (code, began) = RoostLMDB.beginRead(handle) { true }
-                if code == MDB_SUCCESS, let began { return began }
-                opening.unlock()
-                throw failure(code, "mdb_txn_begin")
-            }
+            txn = followsMap ? try retryingAfterResize { () throws(LMDBError) in try beginToOpen() } : try beginToOpen()
         } catch {
             throw UseError.lmdb(error)
         }
@@ -212,10 +216,20 @@ package final class Environment: @unchecked Sendable {
         return result
     }
 
+    /// Begins a read that no pool knows of, and returns with `opening` held; without it when it throws.
+    private func beginToOpen() throws(LMDBError) -> OpaquePointer {
+        opening.lock()
+        let (code, began) = RoostLMDB.beginRead(handle) { true }
+        if code == MDB_SUCCESS, let began { return began }
+        opening.unlock()
+        throw failure(code, "mdb_txn_begin")
+    }
+
     /// Runs `body` in the write transaction and commits, on the current thread throughout (hazard 12). A throw from
     /// `body`, and any write that failed inside it, aborts: nothing happened.
     package func write<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
         if ThreadContext.isWriting(self) { throw UseError.nestedWrite }
+        if needsRoom.load(ordering: .relaxed), needsRoom.exchange(false, ordering: .relaxed) { makeRoom() }
         let txn: OpaquePointer
         do {
             txn = try retryingAfterResize { () throws(LMDBError) in try beginWrite() }
@@ -237,21 +251,25 @@ package final class Environment: @unchecked Sendable {
         do {
             result = try body(transaction)
             do throws(LMDBError) { try transaction.settleAll() } catch { throw UseError.lmdb(error) }
+            if let failure = transaction.failure { throw UseError.lmdb(failure) }
+            if let shortage = shortage(of: transaction) { throw UseError.full(shortage) }
         } catch {
             transaction.closeWriteCursors()
             mdb_txn_abort(txn)
+            noteShortage(of: transaction, transaction.failure?.code)
             throw error
         }
         transaction.closeWriteCursors()
-        if let failure = transaction.failure {
-            mdb_txn_abort(txn)
-            throw UseError.lmdb(failure)
-        }
         let code = mdb_txn_commit(txn)
+        noteShortage(of: transaction, code)
         guard code == MDB_SUCCESS else {
             throw UseError.lmdb(failure(DiskSpace.diagnose(code, handle), "mdb_txn_commit"))
         }
         return result
+    }
+
+    private func noteShortage(of transaction: Transaction, _ code: Int32?) {
+        if code == MDB_MAP_FULL, !transaction.isHeldToLimit { needsRoom.store(true, ordering: .relaxed) }
     }
 
     /// Begins the write transaction and returns with `writing` held; without it when it throws.
@@ -298,6 +316,7 @@ package final class Environment: @unchecked Sendable {
             }
             try check(code, "mdb_dbi_open")
             opened.append(Database(handle: handle, role: role, name: name))
+            handleLimit.max(handle + 1, ordering: .releasing)
         }
         return opened
     }
@@ -329,7 +348,7 @@ package final class Environment: @unchecked Sendable {
     }
 
     /// Bytes of address space, and bytes of the file up to its last used page. Nil once closed.
-    package var sizes: (map: Int, used: Int)? {
+    package var sizes: (map: Int, extent: Int)? {
         whileOpen { handle in
             var info = MDB_envinfo()
             var stat = MDB_stat()
@@ -365,13 +384,20 @@ package final class Environment: @unchecked Sendable {
     package var oldestReader: (age: UInt64, snapshotID: Int, origin: ReaderOrigin?)? { pool.oldest() }
 
     /// How many commits the oldest reader of any process lags behind; nil when nobody reads.
-    package var oldestReaderLag: Int? { readers { _ in true }?.oldestLag }
+    package var oldestReaderLag: Int? { readers { _ in true }?.oldest?.lag }
+
+    /// Whose reader, of all processes', keeps pages of the most commits ago; nil when none reads anything but the last.
+    package var pinningReader: (process: Int32, lag: Int)? {
+        readers { _ in true }?.oldest.flatMap { $0.lag > 0 ? $0 : nil }
+    }
 
     /// What readers of other processes hold: how many slots, and how many commits the oldest that reads lags behind, nil
     /// when none does. Nil once closed.
-    package var otherReaders: (slots: Int, oldestLag: Int?)? { readers { $0 != getpid() } }
+    package var otherReaders: (slots: Int, oldestLag: Int?)? {
+        readers { $0 != getpid() }.map { ($0.slots, $0.oldest?.lag) }
+    }
 
-    private func readers(of isCounted: (pid_t) -> Bool) -> (slots: Int, oldestLag: Int?)? {
+    func readers(of isCounted: (pid_t) -> Bool) -> (slots: Int, oldest: (process: pid_t, lag: Int)?)? {
         final class Lines { var texts: [String] = [] }
         let lines = Lines()
         let context = Unmanaged.passUnretained(lines).toOpaque()
@@ -389,8 +415,11 @@ package final class Environment: @unchecked Sendable {
                 .filter { $0.count == 3 && pid_t($0[0]).map(isCounted) == true }
             var info = MDB_envinfo()
             mdb_env_info(handle, &info)
-            let oldest = readers.compactMap { Int($0[2]) }.min()
-            return (readers.count, oldest.map { max(0, Int(info.me_last_txnid) - $0) })
+            let reading = readers.compactMap { reader in
+                pid_t(reader[0]).flatMap { process in Int(reader[2]).map { (process: process, snapshot: $0) } }
+            }
+            let oldest = reading.min { $0.snapshot < $1.snapshot }
+            return (readers.count, oldest.map { ($0.process, max(0, Int(info.me_last_txnid) - $0.snapshot)) })
         }
     }
 

@@ -170,8 +170,8 @@ final class ReaderPool: Sendable {
     }
 
     /// Keeps new readers waiting, and waits for the live ones. False when they have not ended in time. Followed by `resume`.
-    /// `deadline` is of `monotonicMilliseconds`.
-    func pause(until deadline: UInt64) -> Bool {
+    /// `deadline` is of `monotonicMilliseconds`. Throws `LMDBError.cancelled` soon after who waits was cancelled.
+    func pause(until deadline: UInt64) throws(LMDBError) -> Bool {
         let drained = state.withLock { state -> DispatchSemaphore? in
             state.isPaused = true
             if state.closed || state.made == state.idle.count { return nil }
@@ -180,8 +180,11 @@ final class ReaderPool: Sendable {
             return semaphore
         }
         guard let drained else { return true }
-        let left = deadline - min(deadline, monotonicMilliseconds())
-        return drained.wait(timeout: .now() + .milliseconds(Int(left))) == .success
+        while drained.wait(timeout: .now() + .milliseconds(5)) == .timedOut {
+            if Cancellation.isRequested { throw .cancelled }
+            if monotonicMilliseconds() > deadline { return false }
+        }
+        return true
     }
 
     /// After `pause`: the map may lie elsewhere.

@@ -18,6 +18,14 @@ package final class Transaction {
     /// transaction can only abort (hazard 24).
     package private(set) var failure: LMDBError?
 
+    /// Whether what is in use at its end must be within the limit (hazard 4): not where it only deletes.
+    package var isHeldToLimit = true
+
+    /// Bytes of pages by which what is in use may have grown, at the most.
+    private(set) var greatestGrowth = 0
+    /// More than a put splits, of pages of any size, and what a value's last page has free.
+    private static let greatestSplit = 1 << 18
+
     /// Cursors of a write transaction, one a database, kept until its end: a put next to the last one then starts
     /// from the same page instead of the root.
     private var writeCursors: [OpaquePointer?] = []
@@ -138,6 +146,7 @@ package final class Transaction {
         let code = mdb_cursor_put(cursor, &keyValue, &dataValue, flags)
         if code == MDB_KEYEXIST && !overwrite { return false }
         guard code == MDB_SUCCESS else { throw fail(code, "mdb_cursor_put") }
+        greatestGrowth &+= value.count &+ Self.greatestSplit
         if let removed, !isRemoved { try remove(database, removed, cursor) }
         return true
     }

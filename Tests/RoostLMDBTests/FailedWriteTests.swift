@@ -57,14 +57,14 @@ import Testing
     /// A full map makes LMDB refuse everything afterwards; the error that is told stays the first one.
     @Test func theFirstFailureIsTheOneThatIsTold() throws {
         try withTemporaryFolder { folder in
-            let options = Environment.Options(mapSize: 1 << 20, durability: .unsafe)
+            let options = Environment.Options(maximumSize: 1 << 20, durability: .unsafe)
             try Environment.with(folder, options: options) { environment in
                 let database = try environment.databases("1")[0]
                 var later: (any Error)?
                 let told = failure(of: {
                     try environment.write { transaction in
                         let value = [UInt8](repeating: 1, count: 1_000)
-                        for number in 0..<2_000 {
+                        for number in 0..<4_000 {
                             do {
                                 try transaction.put(database, Array("\(number)".utf8), value)
                             } catch {

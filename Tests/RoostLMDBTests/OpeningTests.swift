@@ -85,11 +85,11 @@ import Testing
 
     @Test func otherOptionsAreATypedErrorAndLeaveTheFirstAlone() throws {
         try withTemporaryFolder { folder in
-            let options = Environment.Options(mapSize: 1 << 24, durability: .unsafe)
+            let options = Environment.Options(maximumSize: 1 << 24, durability: .unsafe)
             let first = try Environment.open(folder, options: options)
             defer { Environment.close(first) }
             var others = [options, options, options, options, options]
-            others[0].mapSize = 1 << 25
+            others[0].maximumSize = 1 << 25
             others[1].durability = .full
             others[2].isReadOnly = true
             others[3].readerLimit = 5

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import RoostLMDB
 import RoostTestSupport
 import Testing
+
+@testable import RoostLMDB
 
 // Hazards 9, 10 and 11: who reads, for how long, and how many.
 @Suite struct ReaderTests {
@@ -81,7 +82,7 @@ import Testing
                         }
                     }
                 }
-                let start = try #require(environment.sizes).used
+                let start = try #require(environment.sizes).extent
                 if inChunks {
                     var after: [UInt8] = []
                     for round in 0..<300 {
@@ -95,7 +96,7 @@ import Testing
                 } else {
                     try environment.read { _ in for round in 0..<300 { try commit(round) } }
                 }
-                let end = try #require(environment.sizes).used
+                let end = try #require(environment.sizes).extent
                 #expect((end < start * 4) == inChunks, "\(start) bytes became \(end)")
             }
         }
@@ -129,7 +130,7 @@ import Testing
                     for _ in 0..<3 {
                         try environment.write { try $0.put(database, [1], value) }
                     }
-                    used.append(try #require(environment.sizes).used)
+                    used.append(try #require(environment.sizes).extent)
                     #expect(try #require(environment.readerSlots).used <= 4)
                 }
                 let reader = try HelperProcess(["read", folder])
@@ -151,9 +152,9 @@ import Testing
                 #expect(reader.line() == "ready")
                 reader.kill()
                 #expect(environment.oldestReaderLag == 0)
-                let start = try #require(environment.sizes).used
+                let start = try #require(environment.sizes).extent
                 for _ in 0..<2_000 { try environment.write { try $0.put(database, [1], value) } }
-                let end = try #require(environment.sizes).used
+                let end = try #require(environment.sizes).extent
                 #expect(environment.oldestReaderLag == nil)
                 #expect(end < start + 1_200 * 24_576, "\(start) bytes became \(end)")
             }
@@ -242,6 +243,30 @@ import Testing
                 #expect(busy.line() == "idle")
                 #expect(try #require(environment.otherReaders).slots <= 4)
                 busy.finish()
+            }
+        }
+    }
+
+    /// Those that were just being ended counted as live, and as many were kept.
+    @Test func readsThatEndAtTheSameMomentKeepFewSlots() throws {
+        try withTemporaryFolder { folder in
+            try Environment.with(folder) { environment in
+                _ = try environment.databases("1")
+                for _ in 0..<repetitions(20, thorough: 200) {
+                    let (begun, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                    try onThreads(31) { (thread) throws in
+                        if thread > 0 {
+                            try environment.read { _ in
+                                begun.signal()
+                                end.wait()
+                            }
+                        } else {
+                            for _ in 0..<30 { begun.wait() }
+                            for _ in 0..<30 { end.signal() }
+                        }
+                    }
+                    #expect(try #require(environment.readers { _ in true }).slots <= 4)
+                }
             }
         }
     }

@@ -83,6 +83,8 @@ final class SchemaRegistry: Sendable {
         var isOpening = false
         defer { if isOpening { opening.unlock() } }
         let after = try environment.write { transaction -> Known in
+            // Few bytes, without which a store that is full could not be opened, and so nothing in it deleted.
+            transaction.isHeldToLimit = false
             // Until the commit: who opens databases in parallel gets the same handles (hazard 15). Always after the
             // writer's lock, never before it.
             opening.lock()

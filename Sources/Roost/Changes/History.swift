@@ -11,6 +11,14 @@ struct History {
     static let maximumRows = 10_000
 
     let database: Database
+    /// At most `maximumBytes`; less where the store is to be small, so that it does not fill up with its history.
+    let byteLimit: Int
+
+    /// `maximumSize`: the store's limit.
+    init(database: Database, maximumSize: Int?) {
+        self.database = database
+        byteLimit = min(Self.maximumBytes, (maximumSize ?? .max) / 16)
+    }
 
     /// Appends the entry and drops the oldest ones beyond the bounds. `size` is the total of all entries' bytes, which
     /// the caller keeps in the file.
@@ -24,7 +32,7 @@ struct History {
         }
         size += UInt64(entry.count)
         var entries = try transaction.statistics(of: database).entries
-        while entries > Self.maximumEntries || (size > UInt64(Self.maximumBytes) && entries > 1) {
+        while entries > Self.maximumEntries || (size > UInt64(byteLimit) && entries > 1) {
             // The key must outlive the cursor's page, which the delete changes.
             guard let oldest = try oldest(in: transaction) else { break }
             _ = try oldest.key.withUnsafeBytes { try transaction.delete(database, key: $0) }

@@ -4,8 +4,9 @@
 struct StoreCondition {
     /// The store's directory.
     var path: String
-    /// Bytes in use, and how many there may be; nil once the store is closed.
-    var sizes: (used: Int, limit: Int)?
-    /// The age in milliseconds of the read of this process that began first.
-    var oldestReaderAge: UInt64?
+    /// Bytes in use at the last commit, how many may be, and how many of the map were never used; nil once the store is
+    /// closed. Only asked where the store is full.
+    var space: () -> (used: Int, limit: Int, left: Int)?
+    /// The process whose read keeps pages of the most commits ago, and of how many. Only asked where the store is full.
+    var pinningReader: () -> (process: Int32, lag: Int)?
 }

@@ -14,6 +14,7 @@ extension StoreError {
             switch error {
             case .closed: storeClosed
             case .nestedWrite: nestedWrite
+            case .full(let shortage): StoreError(shortage, condition: condition())
             case .lmdb(let error): wrapping(error, condition: condition())
             }
         case let error as LMDBError:
@@ -26,7 +27,14 @@ extension StoreError {
         let path = condition?.path
         let call = "\(error.operation): \(error.message)"
         if error.isMapFull {
-            self.init(.storeFull, Self.storeFullMessage(condition), cause: error.code, path: path)
+            let message = Self.storeFullMessage(condition) {
+                guard let space = condition?.space() else { return "its map is used up" }
+                // All that the map had left was taken, and one page more was asked for.
+                return
+                    "\(space.used) of at most \(space.limit) bytes are in use, and for the pages that it changes the "
+                    + "transaction needed more than \(space.left) bytes of new ones"
+            }
+            self.init(.storeFull, message, cause: error.code, path: path)
         } else if error.isTransactionFull {
             self.init(
                 .transactionTooLarge,
@@ -49,17 +57,24 @@ extension StoreError {
         }
     }
 
-    private static func storeFullMessage(_ condition: StoreCondition?) -> String {
-        var message = "The store is full: "
-        message +=
-            condition?.sizes.map { sizes in
-                "\(sizes.used) of at most \(sizes.limit) bytes were in use, and the transaction needed more than the "
-                    + "\(max(0, sizes.limit - sizes.used)) that were left"
-            } ?? "its map is used up"
-        if let age = condition?.oldestReaderAge, age > 1_000 {
-            message += ", and a reader that began \(age) ms ago keeps old pages"
+    init(_ shortage: Environment.Shortage, condition: StoreCondition?) {
+        let message = Self.storeFullMessage(condition) {
+            "\(shortage.used) of at most \(shortage.limit) bytes are in use, and with the transaction it would be "
+                + "\(shortage.needed)"
         }
-        return message + ". Delete objects, or open it with a larger Store.Options.maximumSize."
+        self.init(.storeFull, message, path: condition?.path)
+    }
+
+    private static func storeFullMessage(_ condition: StoreCondition?, _ what: () -> String) -> String {
+        var message = "The store is full: " + what()
+        if let reader = condition?.pinningReader() {
+            message +=
+                ", while a read of process \(reader.process) keeps the pages of \(reader.lag) commits from being used "
+                + "again"
+        }
+        return message
+            + ". Delete objects, few in a transaction and in one that stores none, or open it with a larger "
+            + "Store.Options.maximumSize."
     }
 
     init(_ error: Environment.OpenError, path: String) {

@@ -143,7 +143,7 @@ package final class StoreInspector: Sendable {
                 unicodeVersion: catalog.unicode, sequence: try engine.sequence(in: transaction),
                 history: try engine.history.bounds(in: transaction),
                 pageSize: try transaction.statistics(of: engine.main.database).pageSize,
-                fileSize: hasInfo ? Int(info.st_size) : 0, usedBytes: sizes?.used ?? 0, mapSize: sizes?.map ?? 0,
+                fileSize: hasInfo ? Int(info.st_size) : 0, usedBytes: sizes?.extent ?? 0, mapSize: sizes?.map ?? 0,
                 readerSlots: (readers?.slots ?? 0, slots), oldestReaderLag: readers?.oldestLag,
                 entities: try catalog.entities.compactMap { entity in
                     try entities.first { $0.name == entity.name }.map { try summary(entity, $0, transaction) }

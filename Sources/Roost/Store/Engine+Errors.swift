@@ -6,8 +6,8 @@ extension Engine {
     /// What an error's message says about this store.
     var condition: StoreCondition {
         StoreCondition(
-            path: environment.directory, sizes: environment.sizes.map { ($0.used, $0.map) },
-            oldestReaderAge: environment.oldestReader?.age)
+            path: environment.directory, space: { [environment] in environment.space },
+            pinningReader: { [environment] in environment.pinningReader })
     }
 }
 

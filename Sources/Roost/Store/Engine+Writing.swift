@@ -17,6 +17,7 @@ extension Engine {
         do {
             var commit: (record: CommitRecord, snapshot: Int)?
             let result = try environment.write { transaction in
+                transaction.isHeldToLimit = false
                 try schema.verify(transaction)
                 let last = try main.sequence(in: transaction).sequence
                 let session = WriteSession(

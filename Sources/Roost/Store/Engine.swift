@@ -28,7 +28,7 @@ final class Engine: Sendable {
         path: String, options: Store.Options, schemas: [DeclaredEntity]
     ) throws -> (Engine, [StoredEntity]) {
         var environmentOptions = Environment.Options(
-            mapSize: options.maximumSize, isReadOnly: options.isReadOnly, readerLimit: options.readerLimit)
+            maximumSize: options.maximumSize, isReadOnly: options.isReadOnly, readerLimit: options.readerLimit)
         switch options.durability {
         case .full: environmentOptions.durability = .full
         case .relaxed: environmentOptions.durability = .relaxed

@@ -5,8 +5,11 @@ extension Store {
     public struct Options: Sendable, Equatable {
         /// How much a commit waits for the disk.
         public var durability: Durability
-        /// Bytes that the file may grow to: from 64 KiB to 64 TiB. Nil leaves it at 1 TiB of address space, or what the system
-        /// grants. Where another process lets the file grow beyond it, this one's limit becomes the file's.
+        /// Bytes that objects, indexes and the history may take together: from 64 KiB to 64 TiB. A transaction that stores
+        /// an object and would leave more in use throws `storeFull`; one that only deletes never does for that, so a store
+        /// that holds more can be read, and emptied until it fits. The file itself may be larger, by a sixteenth and at
+        /// least 1 MiB, and more where old snapshots are still read. Nil leaves it at 1 TiB of address space, or what the
+        /// system grants. Other processes have limits of their own.
         public var maximumSize: Int?
         /// Opens an existing store without the right to change it.
         public var isReadOnly: Bool

@@ -74,7 +74,7 @@ struct StoreFile {
             let history = try environment.openDatabases(
                 [(MainDatabase.historyName, .housekeeping)], in: transaction)[0]
         else { throw StoreError(.damaged, "The history of \(path) is missing.", path: path) }
-        self.history = History(database: history)
+        self.history = History(database: history, maximumSize: environment.options.maximumSize)
         databases = try SchemaRegistry.openDatabases(of: catalog, beside: [:], environment, transaction)
         generation = try main.generation(in: transaction)
         sequence = try main.sequence(in: transaction).sequence

@@ -35,6 +35,7 @@ final class WriteSession {
         _ entity: StoredEntity, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, existing: Existing
     ) throws {
         guard entity.isWritable else { throw entity.notWritable() }
+        transaction.isHeldToLimit = true
         do {
             if existing == .refuse {
                 guard try transaction.put(entity.records, key: key, value: record, overwrite: false) else {

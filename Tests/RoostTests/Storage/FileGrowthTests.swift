@@ -31,9 +31,9 @@ import Testing
     ) throws {
         try Store.withTemporary(Parcel.self) { (store) throws in
             try store.write { tx in try tx.insert(Parcel.number(0)) }
-            let before = try #require(store.engine.environment.sizes?.used)
+            let before = try #require(store.engine.environment.sizes?.extent)
             try store.write { tx in try body(tx) }
-            let after = try #require(store.engine.environment.sizes?.used)
+            let after = try #require(store.engine.environment.sizes?.extent)
             // The transaction's own copies of the pages that it changes, the change records, and some to spare.
             #expect(after - before < 50 * 4_096, "\(before) to \(after) bytes", sourceLocation: sourceLocation)
             #expect(try store.count(FetchDescriptor<Parcel>()) == 1, sourceLocation: sourceLocation)
@@ -78,7 +78,7 @@ import Testing
             var sizes: [Int] = []
             for round in 0..<4 {
                 for number in 1...100 { try store.write { try $0.upsert(Parcel.number(round * 100 + number)) } }
-                sizes.append(try #require(store.engine.environment.sizes?.used))
+                sizes.append(try #require(store.engine.environment.sizes?.extent))
             }
             // The history grows by its entries.
             #expect(sizes[3] - sizes[0] < 30 * 4_096, "\(sizes)")

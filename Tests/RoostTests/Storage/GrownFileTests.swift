@@ -20,34 +20,58 @@ struct GrownFileTests {
         #expect(peer.line() == "ready")
     }
 
-    /// About a sixth of the small map.
+    /// About a sixth of the small map, which ends 1 MiB behind the limit.
     private func grow() {
-        peer.send(String(repeating: "g", count: 40_000))
+        peer.send(String(repeating: "g", count: 200_000))
         #expect(peer.line() == "done")
     }
 
     private func count() throws -> Int { try store.count(FetchDescriptor<Storage.Note>()) }
 
-    @Test func smallerProcessReadsAndWritesOnWhileTheOtherGrowsTheFile() throws {
-        var expected = 0
-        for round in 0..<24 {
+    @Test func smallerProcessReadsAndDeletesOnWhileTheOtherGrowsTheFile() throws {
+        var ids: [Int] = []
+        for round in 1...24 {
             grow()
-            expected += 1
+            ids.append(round)
             // Reads first, or writes first.
-            if round % 2 == 0 { #expect(try count() == expected) }
-            try store.write { tx in
-                try tx.insert(Storage.Note(id: try tx.nextID(Storage.Note.self), text: "small \(round)"))
+            if round % 2 == 0 { #expect(try count() == ids.count) }
+            if round % 3 == 0 {
+                let first = ids.removeFirst()
+                try store.write { tx in try tx.delete(Storage.Note.self, id: first) }
             }
-            expected += 1
-            #expect(try count() == expected)
+            #expect(try count() == ids.count)
             // What a reader remembers of where it found things is of the map that it was found in.
-            for id in 1...expected { #expect(try store.get(Storage.Note.self, id: id)?.id == id) }
-            let ids = Array(1...expected)
+            for id in ids { #expect(try store.get(Storage.Note.self, id: id)?.id == id) }
             #expect(try store.get(Storage.Note.self, ids: ids).map(\.id) == ids)
         }
         #expect(peer.finish() == 0)
         let attributes = try FileManager.default.attributesOfItem(atPath: place.url.path + "/data.mdb")
-        #expect((attributes[.size] as? Int ?? 0) > 1 << 18)
+        #expect((attributes[.size] as? Int ?? 0) > 3 << 20)
+    }
+
+    /// With the peer's map this process also had the peer's limit.
+    @Test func aMapThatWasTakenOverDoesNotLiftTheLimit() throws {
+        try store.write { tx in try tx.insert(Storage.Note(id: -1, text: "before")) }
+        for _ in 1...12 { grow() }
+        #expect(try count() == 13)
+        for text in ["", "more"] {
+            let error = #expect(throws: StoreError.self) {
+                try store.write { tx in try tx.upsert(Storage.Note(id: -1 - text.count, text: text)) }
+            }
+            #expect(error?.code == .storeFull)
+            #expect(error?.message.contains("of at most 262144 bytes") == true, "\(String(describing: error))")
+        }
+        for id in 1...12 {
+            // Below the limit there is room for one of the peer's.
+            if id < 12 {
+                #expect(throws: StoreError.self) {
+                    try store.write { tx in try tx.insert(Storage.Note(id: -2, text: "")) }
+                }
+            }
+            try store.write { tx in try tx.delete(Storage.Note.self, id: id) }
+        }
+        try store.write { tx in try tx.insert(Storage.Note(id: -2, text: "behind")) }
+        #expect(peer.finish() == 0)
     }
 
     @Test func readersOnManyThreadsGoOnWhileTheFileGrows() throws {
@@ -100,15 +124,15 @@ struct GrownFileTests {
             #expect(before != nil)
             for _ in 0..<12 { grow() }
             do {
-                try store.write { tx in try tx.insert(Storage.Note(id: -2, text: "inside")) }
+                try store.write { tx in try tx.delete(Storage.Note.self, id: 1) }
                 return nil
             } catch {
                 return error
             }
         }
         #expect((error as? StoreError)?.code == .storeBusy)
-        try store.write { tx in try tx.insert(Storage.Note(id: -2, text: "behind")) }
-        #expect(try count() == 14)
+        try store.write { tx in try tx.delete(Storage.Note.self, id: 1) }
+        #expect(try count() == 12)
         #expect(peer.finish() == 0)
     }
 }

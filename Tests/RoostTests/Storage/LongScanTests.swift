@@ -16,7 +16,7 @@ import Testing
                     for id in start..<start + 10_000 { try tx.insert(Storage.Note(id: id, text: "before")) }
                 }
             }
-            let before = try #require(store.engine.environment.sizes).used
+            let before = try #require(store.engine.environment.sizes).extent
             var next = 0
             for try await chunk in store.chunks(FetchDescriptor<Storage.Note>(), size: 100) {
                 #expect(chunk.map(\.id) == Array(next..<next + chunk.count))
@@ -28,7 +28,7 @@ import Testing
                 }
             }
             #expect(next == count)
-            let after = try #require(store.engine.environment.sizes).used
+            let after = try #require(store.engine.environment.sizes).extent
             // The history keeps each commit, in less than 2 KiB. A snapshot held all the time would keep some 100.
             let growth = after - before
             #expect(growth < (2 << 20) + (count / 100) * 2_048, "the file grew by \(growth) bytes")
