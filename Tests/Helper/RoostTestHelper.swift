@@ -38,7 +38,7 @@ enum Role: String {
     case open
     /// Adds notes inside a write transaction and stays in it until it reads a line.
     case write
-    /// The same in an environment.
+    /// The same in an environment, as many entries of 1,000 bytes as its third argument says.
     case writeRaw
     /// Commits a note for each line that it reads, and prints `done`.
     case add
@@ -124,7 +124,8 @@ enum Role: String {
                         return
                     }
                     let value = [UInt8](repeating: 7, count: 1_000)
-                    for number in 0..<200 {
+                    let count = CommandLine.arguments.count > 3 ? Int(CommandLine.arguments[3]) ?? 1 : 200
+                    for number in 0..<count {
                         try Array("dead \(number)".utf8).withUnsafeBytes { key in
                             _ = try value.withUnsafeBytes { try transaction.put(database, key: key, value: $0) }
                         }

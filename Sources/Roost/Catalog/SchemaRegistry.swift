@@ -9,11 +9,14 @@ import Synchronization
 /// Mutable state:
 /// - `known` (mutex): the catalog, its generation, the open databases and its entities;
 /// - `verifiedSnapshot` (atomic): the newest snapshot whose schema generation was compared;
-/// - `opening` (lock): held while databases are opened and `known` is replaced.
+/// - `opening` (lock): held while databases are opened and `known` is replaced. Nobody who holds it waits for a reader, and
+///   no reader waits for it.
 final class SchemaRegistry: Sendable {
     private struct Known {
         var catalog: Catalog
         var generation: UInt64
+        /// A later generation whose catalog is known to have changed nothing of this one.
+        var harmless: UInt64 = 0
         var databases: [Int: Database]
         var entities: [String: StoredEntity]
 
@@ -22,6 +25,16 @@ final class SchemaRegistry: Sendable {
         func followed(
             by catalog: Catalog, _ generation: UInt64, _ databases: [Int: Database]
         ) throws -> Known {
+            try verifyUnchanged(in: catalog)
+            var entities = entities
+            for entity in catalog.entities where entities[entity.name] == nil {
+                entities[entity.name] = try StoredEntity(entity, of: catalog, databases: databases)
+            }
+            return Known(catalog: catalog, generation: generation, databases: databases, entities: entities)
+        }
+
+        /// Throws `schemaMismatch` when an entity was changed or removed.
+        func verifyUnchanged(in catalog: Catalog) throws {
             for entity in self.catalog.entities where catalog.entity(named: entity.name) != entity {
                 throw StoreError(
                     .schemaMismatch,
@@ -33,11 +46,6 @@ final class SchemaRegistry: Sendable {
                     .schemaMismatch,
                     "Another process has made the store's text keys anew: close the store and open it again.")
             }
-            var entities = entities
-            for entity in catalog.entities where entities[entity.name] == nil {
-                entities[entity.name] = try StoredEntity(entity, of: catalog, databases: databases)
-            }
-            return Known(catalog: catalog, generation: generation, databases: databases, entities: entities)
         }
     }
 
@@ -103,22 +111,49 @@ final class SchemaRegistry: Sendable {
     }
 
     /// Compares the file's schema generation with the one known here, once a snapshot (about 40 ns when it is new, a load
-    /// when it is not). Entities that another process has added are made known; a change to one that is known is an error.
+    /// when it is not). A change to an entity that is known is an error.
+    ///
+    /// A write also makes known what another process has added. A read does not: it needs none of it, and would have to begin
+    /// another transaction, which may have to wait for the end of this one (see `Environment.followMapSize`).
     func verify(_ transaction: Transaction) throws {
         let snapshot = transaction.snapshotID
         if snapshot == verifiedSnapshot.load(ordering: .relaxed) { return }
         let generation = try main.generation(in: transaction)
+        let (last, harmless) = known.withLock { ($0.generation, $0.harmless) }
         // An older snapshot has nothing to tell.
-        if generation > known.withLock({ $0.generation }) { try refresh() }
-        // A write's number is nobody's until it has committed (hazard 39).
-        if !transaction.isWrite { verifiedSnapshot.store(snapshot, ordering: .relaxed) }
+        if transaction.isWrite {
+            if generation > last { try openAdded() }
+            // A write's number is nobody's until it has committed (hazard 39).
+            return
+        }
+        if generation > max(last, harmless) {
+            try verifyHeader(transaction)
+            let catalog = try readCatalog(transaction)
+            try known.withLock { $0 }.verifyUnchanged(in: catalog)
+            known.withLock { $0.harmless = max($0.harmless, generation) }
+        }
+        verifiedSnapshot.store(snapshot, ordering: .relaxed)
+    }
+
+    /// Makes known what other processes have added. A few microseconds when that is nothing. Outside of transactions it waits
+    /// where the file has outgrown this process's map, and inside a read it throws `storeBusy` then.
+    func refresh() throws {
+        // A peer may let the file grow again meanwhile, but not for ever.
+        for _ in 0..<8 {
+            do {
+                return try openAdded()
+            } catch Environment.UseError.lmdb(let error) where error.isMapResized {
+                try environment.followMapSize()
+            }
+        }
+        try openAdded()
     }
 
     /// Reads the file's catalog, and opens the databases that others have added, in a transaction of its own.
-    private func refresh() throws {
+    private func openAdded() throws {
         try opening.withLock {
             let before = known.withLock { $0 }
-            let after = try environment.readToOpen { transaction -> Known? in
+            let after = try environment.readToOpen(followsMap: false) { transaction -> Known? in
                 let generation = try main.generation(in: transaction)
                 if generation == before.generation { return nil }
                 // A newer version may have begun to use features that this one does not know.

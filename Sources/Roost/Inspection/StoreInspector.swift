@@ -86,9 +86,13 @@ package final class StoreInspector: Sendable {
         }
     }
 
+    private func refresh() throws {
+        do { try engine.schema.refresh() } catch { throw StoreError.wrapping(error, engine: engine) }
+    }
+
     private func entity(of query: InspectionQuery) throws -> StoredEntity {
         // Another process may have added it since the last look.
-        try reading { _ in }
+        try refresh()
         let entity = try engine.schema.catalog.entity(of: query, path: path)
         guard let stored = engine.schema.entities.first(where: { $0.name == entity.name }) else {
             throw StoreError.unknownEntity(entity.name)
@@ -132,6 +136,7 @@ package final class StoreInspector: Sendable {
     package func summary() throws -> StoreSummary {
         let readers = engine.environment.otherReaders
         let slots = engine.environment.readerSlots?.limit ?? 0
+        try refresh()
         return try reading { transaction in
             let catalog = engine.schema.catalog
             let entities = engine.schema.entities

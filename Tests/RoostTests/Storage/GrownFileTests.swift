@@ -116,6 +116,32 @@ struct GrownFileTests {
         #expect(peer.finish() == 0)
     }
 
+    /// It used to open what a peer had added, for which it had to begin another transaction: with a map that was too small by
+    /// then it failed, or waited for others who waited for it.
+    @Test func aReadGoesOnWhateverAPeerHasAddedAndHoweverLargeTheFileIs() throws {
+        let place = TemporaryPlace()
+        let store = try Store.open(
+            at: place.url, options: .init(durability: .unsafe, maximumSize: 1 << 18), entities: Storage.Label.self)
+        let generation = try store.read { try store.engine.main.generation(in: $0.context.transaction) }
+        let peer = try HelperProcess(["add", place.url.path])
+        #expect(peer.line() == "ready")
+        try store.engine.environment.read { transaction in
+            #expect(try store.engine.main.generation(in: transaction) > generation)
+            for _ in 0..<12 {
+                peer.send(String(repeating: "g", count: 200_000))
+                #expect(peer.line() == "done")
+            }
+            try store.engine.schema.verify(transaction)
+            // Who would need the rest of what was added cannot have it now.
+            let error = failure { try store.engine.schema.refresh() }
+            #expect(code(StoreError.wrapping(error ?? CancellationError(), engine: store.engine)) == .storeBusy)
+        }
+        #expect(try store.count(FetchDescriptor<Storage.Label>()) == 0)
+        try store.engine.schema.refresh()
+        #expect(store.engine.schema.catalog.entity(named: "Note") != nil)
+        #expect(peer.finish() == 0)
+    }
+
     /// A write inside a read would wait for the read, which cannot end before it.
     @Test func writeInsideAReadIsRefusedRatherThanWaitForItself() throws {
         try store.write { tx in try tx.insert(Storage.Note(id: -3, text: "before")) }
