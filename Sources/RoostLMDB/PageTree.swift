@@ -22,6 +22,11 @@ internal import CRoostLMDB
 ///
 /// Only for read transactions: a writer's dirty pages are not in the map (hazard 42). Whatever the pages say is checked
 /// before it is used, so damaged ones are an error, never a trap or an endless descent.
+///
+/// A write has no such protection (hazard 27): LMDB dies of a page whose nodes lead out of it. To look at the pages on the
+/// way to each key beforehand would be a descent more for every put and delete, which no note of the pages seen before
+/// saves, as only the descent tells which they are; and it would not see the neighbours that LMDB merges a page with, nor
+/// the list of free pages. Only a walk of the whole file tells.
 struct PageTree {
     /// Where page 0 is mapped.
     let base: UnsafeRawPointer
