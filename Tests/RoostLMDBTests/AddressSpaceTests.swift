@@ -21,6 +21,14 @@ import Testing
         }
     }
 
+    @Test func theVariableSetsTheMapsSizeWhereNoLimitIsGiven() throws {
+        try withTemporaryFolder { folder in
+            let helper = try HelperProcess(["map", folder], variables: ["ROOST_MAP_SIZE": "\((3 << 20) + 5)"])
+            #expect(helper.line() == "map \(3 << 20)")
+            #expect(helper.finish() == 0)
+        }
+    }
+
     @Test func tooSmallForTheFileIsATypedError() throws {
         try withTemporaryFolder { folder in
             try Environment.with(folder) { _ = try $0.databases("1") }

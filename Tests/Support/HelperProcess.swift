@@ -12,9 +12,11 @@ package final class HelperProcess: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let pending = Mutex<[UInt8]>([])
 
-    /// Starts the helper in one of its roles, with at most `addressSpace` kilobytes (`ulimit -v`), or without its standard
-    /// streams.
-    package init(_ arguments: [String], addressSpace: Int? = nil, withoutStreams: Bool = false) throws {
+    /// Starts the helper in one of its roles, with at most `addressSpace` kilobytes (`ulimit -v`), without its standard
+    /// streams, or with variables beside this process's.
+    package init(
+        _ arguments: [String], addressSpace: Int? = nil, withoutStreams: Bool = false, variables: [String: String] = [:]
+    ) throws {
         let helper = try Self.executable()
         if withoutStreams {
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -26,6 +28,7 @@ package final class HelperProcess: Sendable {
             process.executableURL = URL(fileURLWithPath: helper)
             process.arguments = arguments
         }
+        process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         process.standardInput = input
         process.standardOutput = output
         let ended = ended
