@@ -9,12 +9,14 @@ final class CommitBuffer: Sendable {
     /// Nil when the store is closed.
     init?(store: Store) {
         receiver = Receiver(store: store)
+        // In this order: what closes the store meanwhile finds what it has to end.
+        store.engine.bus.subscribe(receiver)
         do {
             try store.add(receiver)
         } catch {
+            // The deinitializer unsubscribes it.
             return nil
         }
-        store.engine.bus.subscribe(receiver)
     }
 
     deinit { receiver.cancel() }

@@ -26,8 +26,14 @@ final class Observation: CommitSubscriber, Closable {
         self.wantsImages = wantsImages
         self.effect = effect
         matching = PendingMatches(signal: signal, threads: store.engine.maps)
-        try store.add(self)
+        // In this order: what closes the store meanwhile finds what it has to end.
         store.engine.bus.subscribe(self)
+        do {
+            try store.add(self)
+        } catch {
+            store.engine.bus.unsubscribe(self)
+            throw error
+        }
     }
 
     func receive(_ commit: CommitRecord) {

@@ -126,6 +126,36 @@ struct ObserverMisuseTests {
         release.signal()
     }
 
+    /// One that began while the store was being closed used to stay with the bus, and the two kept each other for ever.
+    @Test func observersThatBeginWhileTheStoreIsClosedAreNotLeftBehind() throws {
+        for _ in 0..<repetitions(30, thorough: 1_000) {
+            let store = try Store.open(
+                at: place.url, options: .init(durability: .unsafe), entities: Storage.Note.self)
+            let bus = store.engine.bus
+            let begun = DispatchSemaphore(value: 0)
+            try onThreads(3) { thread in
+                if thread == 0 {
+                    for _ in 0..<2 { begun.wait() }
+                    try store.close()
+                } else {
+                    begun.signal()
+                    while true {
+                        if thread == 1 {
+                            if CommitBuffer(store: store) == nil { return }
+                        } else {
+                            guard
+                                let observation = try? Observation(
+                                    store: store, wantsImages: true, effect: { _ in .none })
+                            else { return }
+                            if !store.isClosed { observation.close() }
+                        }
+                    }
+                }
+            }
+            #expect(bus.pollInterval == nil && !bus.wantsImages)
+        }
+    }
+
     @Test func aCountIsFollowedWithoutBuildingAnObject() async throws {
         var iterator = all.makeCountObserver().values(store).makeAsyncIterator()
         let before = store.engine.environment.readTotals.counters.recordsRead
