@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// A stack for recursion as deep as what a caller handed in.
 ///
 /// A predicate's operands are nested types, which only a recursion can go through; the caller's thread may have 512 KiB. Its
@@ -26,60 +24,12 @@ enum LargeStack {
     }
 
     private static func run<Result>(_ size: Int, _ body: () throws -> Result) throws -> Result {
-        try withoutActuallyEscaping(body) { body in
-            let work = Work(body: body)
-            var attributes = pthread_attr_t()
-            pthread_attr_init(&attributes)
-            defer { pthread_attr_destroy(&attributes) }
-            pthread_attr_setstacksize(&attributes, size)
-            #if canImport(Darwin)
-                var thread: pthread_t?
-            #else
-                var thread = pthread_t()
-            #endif
-            let argument = Unmanaged.passRetained(work as Runnable)
-            let code = pthread_create(&thread, &attributes, startRoutine, argument.toOpaque())
-            guard code == 0 else {
-                argument.release()
-                throw StoreError(
-                    .system, "A predicate this deep needs a thread of its own, which the system refuses.", cause: code)
-            }
-            #if canImport(Darwin)
-                if let thread { pthread_join(thread, nil) }
-            #else
-                pthread_join(thread, nil)
-            #endif
-            return try work.result()
+        var outcome: Swift.Result<Result, any Error>?
+        let code = NativeThread.run(stackBytes: size) { outcome = Swift.Result { try body() } }
+        guard let outcome else {
+            throw StoreError(
+                .system, "A predicate this deep needs a thread of its own, which the system refuses.", cause: code)
         }
+        return try outcome.get()
     }
-
-    private class Runnable {
-        func run() {}
-    }
-
-    private final class Work<Result>: Runnable {
-        private let body: () throws -> Result
-        private var outcome: Swift.Result<Result, any Error>?
-
-        init(body: @escaping () throws -> Result) { self.body = body }
-
-        override func run() { outcome = Swift.Result { try body() } }
-
-        func result() throws -> Result {
-            guard let outcome else { throw StoreError(.system, "A thread ended before its work.") }
-            return try outcome.get()
-        }
-    }
-
-    #if canImport(Darwin)
-        private static let startRoutine: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = {
-            Unmanaged<Runnable>.fromOpaque($0).takeRetainedValue().run()
-            return nil
-        }
-    #else
-        private static let startRoutine: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-            if let argument = $0 { Unmanaged<Runnable>.fromOpaque(argument).takeRetainedValue().run() }
-            return nil
-        }
-    #endif
 }

@@ -3,7 +3,7 @@
 import Foundation
 
 /// A thread of the store's own that runs what it is given, one after the other, in order. Unlike a dispatch queue it cannot
-/// be held up by blocks of others that never return.
+/// be held up by blocks of others that never return, and unlike a pool of one thread it repeats work by a clock.
 ///
 /// The thread is started by the first work and ends when the owner lets go of it, after what waits has run.
 ///
@@ -40,7 +40,7 @@ final class SerialThread: Sendable {
         if isGiven { done.wait() } else { work() }
     }
 
-    /// Unchecked: the compiler cannot tell that `condition` is held wherever the rest is touched.
+    /// Unchecked: the compiler cannot tell that `condition` is held wherever the rest is used.
     private final class Core: @unchecked Sendable {
         private let name: String
         private let condition = MonotonicCondition()
