@@ -71,7 +71,7 @@ final class Bus: Sendable {
     /// Whether a write should keep the records before and after.
     var wantsImages: Bool { imageWanterCount.load(ordering: .acquiring) > 0 }
 
-    /// Adds a subscriber. Commits that stand when this is called may or may not be delivered to it: it reads a snapshot
+    /// Adds a subscriber. Commits that are complete when this is called may or may not be delivered to it: it reads a snapshot
     /// afterwards and drops what the snapshot holds.
     func subscribe(_ subscriber: any CommitSubscriber) {
         let turn = subscribers.withLock { $0.all.isEmpty ? $0.turn : nil }

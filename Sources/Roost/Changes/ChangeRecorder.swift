@@ -14,7 +14,7 @@ struct ChangeRecorder {
 
     /// One object.
     private struct Row {
-        /// Where the record stands in `old` as it was when the transaction began; nil when there was none.
+        /// Where the record is in `old` as it was when the transaction began; nil when there was none.
         var old: Range<Int>?
         var new: Range<Int>?
         var exists: Bool

@@ -22,7 +22,7 @@ struct CommitTracker: Hashable, Sendable {
     /// Every commit up to this one has been published.
     private(set) var published: UInt64
     /// Every commit up to this one is complete: the greatest sequence that was read.
-    private var standing: UInt64
+    private var complete: UInt64
     /// The commit that this process is making. Whether it succeeds is not known before it has ended: a snapshot that shows this
     /// sequence may show another process's commit, when this one fails.
     private var inFlight: UInt64?
@@ -32,7 +32,7 @@ struct CommitTracker: Hashable, Sendable {
     /// Nothing up to `sequence` is to be published.
     init(sequence: UInt64) {
         published = sequence
-        standing = sequence
+        complete = sequence
     }
 
     // MARK: This process's commits
@@ -40,7 +40,7 @@ struct CommitTracker: Hashable, Sendable {
     /// A write transaction, which read `sequence - 1` as the last commit, begins to commit.
     mutating func ownCommitBegins(_ sequence: UInt64) -> Action {
         inFlight = sequence
-        return Action(foreign: foreign(upTo: max(standing, sequence - min(sequence, 1))))
+        return Action(foreign: foreign(upTo: max(complete, sequence - min(sequence, 1))))
     }
 
     /// The commit that began is complete, as a snapshot of its own: up to that one there is nothing to be read.
@@ -50,14 +50,14 @@ struct CommitTracker: Hashable, Sendable {
         var action = Action(own: sequence)
         if published < sequence - min(sequence, 1) { action.foreign = published + 1...sequence - 1 }
         published = max(published, sequence)
-        action.later = foreign(upTo: standing)
+        action.later = foreign(upTo: complete)
         return action
     }
 
     /// A write transaction has ended without a commit, whether one had begun or not.
     mutating func ownWriteEndsWithoutCommit() -> Action {
         inFlight = nil
-        return Action(foreign: foreign(upTo: standing))
+        return Action(foreign: foreign(upTo: complete))
     }
 
     // MARK: Other processes' commits
@@ -68,22 +68,22 @@ struct CommitTracker: Hashable, Sendable {
     /// A snapshot showed `sequence` as the last commit.
     mutating func read(_ sequence: UInt64, inSnapshot snapshot: Int) -> Action {
         readSnapshot = snapshot
-        return Action(foreign: foreign(upTo: max(standing, sequence)))
+        return Action(foreign: foreign(upTo: max(complete, sequence)))
     }
 
     /// Commits up to `sequence`, which a snapshot showed, need not be published: nobody followed them.
     mutating func skip(to sequence: UInt64) {
-        standing = max(standing, sequence)
+        complete = max(complete, sequence)
         published = max(published, publishable)
     }
 
     // MARK: Parts
 
     /// The last commit that may be published, as far as others' are concerned.
-    private var publishable: UInt64 { inFlight.map { min(standing, $0 - min($0, 1)) } ?? standing }
+    private var publishable: UInt64 { inFlight.map { min(complete, $0 - min($0, 1)) } ?? complete }
 
     private mutating func foreign(upTo sequence: UInt64) -> ClosedRange<UInt64>? {
-        standing = max(standing, sequence)
+        complete = max(complete, sequence)
         guard publishable > published else { return nil }
         defer { published = publishable }
         return published + 1...publishable

@@ -37,7 +37,7 @@ struct FileEventQueue: Sendable {
             self.descriptor = descriptor
         }
 
-        /// Where the file stands in the queue, the same for the same file; nil where there is no room.
+        /// Where the file is in the queue, the same for the same file; nil where there is no room.
         func add(_ file: Int32) -> Int32? {
             let place = inotify_add_watch(descriptor, "/proc/self/fd/\(file)", UInt32(IN_MODIFY))
             return place < 0 ? nil : place
@@ -84,7 +84,7 @@ struct FileEventQueue: Sendable {
             }
         }
 
-        /// Where the file stands in the queue, the same for the same file; nil where there is no room. The system takes it
+        /// Where the file is in the queue, the same for the same file; nil where there is no room. The system takes it
         /// out when `file` is closed.
         func add(_ file: Int32) -> Int32? {
             change(UInt(file), EVFILT_VNODE, EV_ADD | EV_CLEAR, UInt32(NOTE_WRITE)) ? file : nil

@@ -32,7 +32,7 @@ final class WriterQueue: Sendable {
     }
 
     /// Runs `body` on the queue's thread, in its turn. `body` claims the promise where it cannot be cancelled any more;
-    /// until then a cancelled caller leaves at once, wherever the queue stands.
+    /// until then a cancelled caller leaves at once, wherever the queue is.
     func run<Result: Sendable>(_ body: @escaping @Sendable (Promise<Result>) throws -> Result) async throws -> Result {
         try Task.checkCancellation()
         let promise = Promise<Result>()

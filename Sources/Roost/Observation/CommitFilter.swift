@@ -107,7 +107,7 @@ extension Filter {
         }
     }
 
-    /// What stands after a test that may fail is not looked at: the predicate fails before it.
+    /// What comes after a test that may fail is not looked at: the predicate fails before it.
     private static func joined(_ filters: [Filter], decisive: Bool, _ view: RecordView) throws -> Bool? {
         var isKnown = true
         for filter in filters {

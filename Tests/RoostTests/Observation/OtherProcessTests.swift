@@ -62,7 +62,7 @@ struct OtherProcessTests {
     }
 
     #if os(Linux) || canImport(Darwin)
-        /// What stands by for a lost notice looks every second; here it waits for an hour.
+        /// What looks in case a notice is lost does so every second; here it waits for an hour.
         @Test func theyAreNoticedByTheSystemsEventsAlone() throws {
             final class Recorder: CommitSubscriber {
                 let wantsImages = false
