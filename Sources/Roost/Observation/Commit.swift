@@ -115,7 +115,9 @@ public struct Commits: AsyncSequence, Sendable {
         init(_ buffer: CommitBuffer?) { self.buffer = buffer }
 
         /// The next commit, once there is one; nil at the end.
-        public mutating func next() async -> Commit? { await next(isolation: nil) }
+        public nonisolated(nonsending) mutating func next() async -> Commit? {
+            await next(isolation: #isolation)
+        }
 
         /// The next commit, once there is one; nil at the end. It returns on `actor`.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Commit? { await buffer?.next() }

@@ -55,7 +55,9 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
             self.store = store
         }
 
-        public mutating func next() async throws -> Value? { try await next(isolation: nil) }
+        public nonisolated(nonsending) mutating func next() async throws -> Value? {
+            try await next(isolation: #isolation)
+        }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
             if isOver { return nil }

@@ -105,7 +105,9 @@ public final class Resolver<T: Entity>: Sendable {
 
         init(resolver: Resolver) { self.resolver = resolver }
 
-        public mutating func next() async -> [T]? { await next(isolation: nil) }
+        public nonisolated(nonsending) mutating func next() async -> [T]? {
+            await next(isolation: #isolation)
+        }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async -> [T]? {
             while !isOver {

@@ -40,7 +40,9 @@ public struct Chunks<T: Entity>: AsyncSequence, Sendable {
             self.size = size
         }
 
-        public mutating func next() async throws -> [T]? { try await next(isolation: nil) }
+        public nonisolated(nonsending) mutating func next() async throws -> [T]? {
+            try await next(isolation: #isolation)
+        }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [T]? {
             if case .over = state { return nil }
