@@ -57,7 +57,7 @@ extension Environment {
         /// The directory or its files could not be made or reached; `errno` and the path.
         case system(Int32, path: String)
         /// This process has the file open with other options.
-        case optionsDiffer
+        case optionsDiffer(open: Options, wanted: Options)
         /// The directory that is to hold the environment's directory does not exist.
         case noParent(path: String)
         /// The data file has more than one name, or is a symbolic link: two names would have two lock files.
@@ -152,7 +152,7 @@ extension Environment {
             if let open = Registry.shared[identity] {
                 if open.options != options {
                     if open.isClosing { return .closing(open) }
-                    throw OpenError.optionsDiffer
+                    throw OpenError.optionsDiffer(open: open.options, wanted: options)
                 }
                 open.retainUser()
                 return .opened(open)

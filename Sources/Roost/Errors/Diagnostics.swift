@@ -6,9 +6,13 @@ import Synchronization
 /// Something that went wrong where nobody could catch it, such as a look-up of a resolver's that failed.
 public struct Diagnostic: Sendable, CustomStringConvertible {
     /// What kind of message it is. New codes may come with new versions.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The name, as in `longReader`.
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The name.
+        public var description: String { rawValue }
 
         /// A resolver could not read its objects, or could not begin.
         public static let resolverFailed = Code(rawValue: "resolverFailed")
@@ -27,7 +31,8 @@ public struct Diagnostic: Sendable, CustomStringConvertible {
     /// What it is about, as far as it is known.
     public let place: StoreError.Place
 
-    public var description: String { "Roost: \(message) [\(code.rawValue)]" }
+    /// The message and the code's name, in one line.
+    public var description: String { "Roost: \(message) [\(code)]" }
 }
 
 /// Where messages go that no caller can catch.

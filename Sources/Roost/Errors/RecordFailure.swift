@@ -32,6 +32,8 @@ public enum RecordFailure: UInt8, Error, Sendable {
     }
 }
 
-extension RecordFailure: LocalizedError {
-    public var errorDescription: String? { "The record cannot be read: \(explanation)." }
+extension RecordFailure: CustomStringConvertible, LocalizedError {
+    /// What is wrong with the record, in one line.
+    public var description: String { "The record cannot be read: \(explanation)." }
+    public var errorDescription: String? { description }
 }

@@ -83,9 +83,11 @@ extension StoreError {
             self.init(error, condition: nil)
         case .system(let code, let path):
             self.init(systemError: code, doing: "open: \(SystemCode.describe(code))", path: path)
-        case .optionsDiffer:
+        case .optionsDiffer(let open, let wanted):
             self.init(
-                .alreadyOpen, "\(path) is open in this process with other options: open it with the same ones.",
+                .alreadyOpen,
+                "\(path) is open in this process with other options: \(Self.differences(open, wanted)). Open it with the "
+                    + "same ones.",
                 path: path)
         case .linked:
             self.init(
@@ -125,6 +127,22 @@ extension StoreError {
                     + "`ulimit -v`, or set Store.Options.maximumSize or ROOST_MAP_SIZE.",
                 path: path)
         }
+    }
+
+    /// Which of `Store.Options` are not the same, with both values.
+    private static func differences(_ open: Environment.Options, _ wanted: Environment.Options) -> String {
+        var differences: [String] = []
+        func compare<Value: Equatable>(
+            _ name: String, _ option: KeyPath<Environment.Options, Value>, _ describe: (Value) -> String = { "\($0)" }
+        ) {
+            let (before, now) = (open[keyPath: option], wanted[keyPath: option])
+            if before != now { differences.append("\(name) is \(describe(before)) there and \(describe(now)) here") }
+        }
+        compare("durability", \.durability) { ".\($0)" }
+        compare("maximumSize", \.maximumSize) { $0.map { "\($0)" } ?? "nil" }
+        compare("isReadOnly", \.isReadOnly)
+        compare("readerLimit", \.readerLimit)
+        return differences.joined(separator: ", ")
     }
 
     init(_ finding: FileProbe.Finding, path: String) {

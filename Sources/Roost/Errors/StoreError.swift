@@ -13,9 +13,13 @@ import Foundation
 /// ```
 public struct StoreError: Error, Sendable {
     /// What kind of failure it is. New codes may come with new versions.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The name, as in `alreadyExists`.
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The name.
+        public var description: String { rawValue }
 
         /// There is nothing at the path.
         public static let notFound = Code(rawValue: "notFound")
@@ -78,7 +82,7 @@ public struct StoreError: Error, Sendable {
     }
 
     /// What it is about, as far as it is known.
-    public struct Place: Hashable, Sendable {
+    public struct Place: Hashable, Sendable, CustomStringConvertible {
         /// The entity's name.
         public var entity: String?
         /// The object's ID, described.
@@ -87,6 +91,12 @@ public struct StoreError: Error, Sendable {
         public var field: String?
         /// The file or directory.
         public var path: String?
+
+        /// What is known, as in `entity City, object 42, field name`; empty where nothing is.
+        public var description: String {
+            let parts: [(String, String?)] = [("entity", entity), ("object", id), ("field", field), ("path", path)]
+            return parts.compactMap { name, value in value.map { "\(name) \($0)" } }.joined(separator: ", ")
+        }
     }
 
     /// What kind of failure it is: what callers match.
@@ -110,7 +120,8 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible, LocalizedError {
-    public var description: String { "\(message) [\(code.rawValue)]" }
+    /// The message and the code's name, in one line.
+    public var description: String { "\(message) [\(code)]" }
     /// The message: what `localizedDescription` gives.
     public var errorDescription: String? { message }
 }

@@ -37,6 +37,29 @@ import Testing
         }
     }
 
+    @Test func anOptionThatDiffersWasNotNamed() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/S.roost"
+            let first = try Store.open(path, options: Store.Options(), Storage.Note.self)
+            let others: [(Store.Options, String)] = [
+                (.init(durability: .unsafe), "durability is .full there and .unsafe here"),
+                (.init(maximumSize: 1 << 20), "maximumSize is nil there and 1048576 here"),
+                (.init(isReadOnly: true), "isReadOnly is false there and true here"),
+                (
+                    .init(durability: .relaxed, readerLimit: 3),
+                    "durability is .full there and .relaxed here, readerLimit is 32 there and 3 here"
+                ),
+            ]
+            for (options, what) in others {
+                let error = try #require(failure(of: { try Store.open(path, options: options) }) as? StoreError)
+                #expect(
+                    error.message
+                        == "\(path) is open in this process with other options: \(what). Open it with the same ones.")
+            }
+            try first.close()
+        }
+    }
+
     // Hazard 1
     @Test func aHundredTasksRaceOpenAndClose() async throws {
         try await withTemporaryFolder { folder in

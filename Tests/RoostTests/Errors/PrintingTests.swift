@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Roost
+
+@Suite("Errors and their parts print as a person would write them") struct PrintingTests {
+    /// They were printed as structs with all their fields.
+    @Test func aCodeIsItsNameAndAPlaceItsKnownParts() {
+        let error = StoreError(
+            .damaged, "It is damaged.", entity: "City", id: "42", field: "name", path: "/World.roost")
+        #expect("\(error.code)" == "damaged")
+        #expect("\(error.place)" == "entity City, object 42, field name, path /World.roost")
+        #expect("\(error)" == "It is damaged. [damaged]")
+        #expect("\(StoreError(.readOnly, "No.").place)" == "")
+        #expect("\(StoreError(.notFound, "No.", path: "/x").place)" == "path /x")
+        #expect("\(Diagnostic.Code.longReader)" == "longReader")
+        #expect("\(RecordFailure.truncated)" == "The record cannot be read: it is shorter than its layout.")
+        #expect(RecordFailure.truncated.localizedDescription == "\(RecordFailure.truncated)")
+    }
+}
