@@ -105,6 +105,34 @@ import Testing
         }
     }
 
+    // Hazard 2
+    @Test func aFileThatThisProcessHasOpenIsNotLookedInto() throws {
+        try withTemporaryFolder { folder in
+            var looks = 0
+            func open() throws -> Environment {
+                try Environment.open(
+                    directory: folder, options: .init(durability: .unsafe), inspect: { looks += 1 }, prepare: { $0 })
+            }
+            try Environment.with(folder) { _ = try $0.databases("1") }
+            let (first, second) = (try open(), try open())
+            #expect(first === second && looks == 1)
+            Environment.close(first)
+            Environment.close(second)
+            Environment.close(try open())
+            #expect(looks == 2)
+        }
+    }
+
+    // Hazard 28
+    @Test(arguments: [1 << 20, 1 << 20 + 1, 5_000_000]) func anyPageSizeDividesTheMap(_ size: Int) throws {
+        try withTemporaryFolder { folder in
+            let environment = try Environment.open(folder, options: .init(maximumSize: size, durability: .unsafe))
+            defer { Environment.close(environment) }
+            let map = try #require(environment.sizes?.map)
+            #expect(map % 65_536 == 0 && map >= size)
+        }
+    }
+
     /// Each user counts: the environment stays open until the last of them has closed.
     @Test func theLastUserCloses() throws {
         try withTemporaryFolder { folder in

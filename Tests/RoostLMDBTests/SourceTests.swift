@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// One module calls C (HAZARDS.md).
+    /// One module calls C.
     @Test func onlyRoostLMDBImportsTheCModule() throws {
         for source in try sources() where source.text.contains("import CRoostLMDB") {
             #expect(source.path.hasPrefix("RoostLMDB/"), "\(source.path)")
