@@ -72,7 +72,8 @@ extension Planner {
             cost += walked * Double(max(0, ranges.count - 1)) * CostModel.seek
         }
         if draft.residual.contains(where: \.needsObject) { cost += visited * CostModel.objectTest }
-        if !draft.isOrdered { cost += visited * CostModel.sortedRow }
+        // What the tests leave out is not sorted.
+        if !draft.isOrdered { cost += min(visited, Double(matches)) * CostModel.sortedRow }
         return Estimate(rows: Int(visited), cost: cost)
     }
 }

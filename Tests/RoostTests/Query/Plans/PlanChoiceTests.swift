@@ -29,6 +29,27 @@ import Testing
         }
     }
 
+    /// A scan of the table was thought to sort every object, also those that the predicate leaves out.
+    @Test func aSortDoesNotMakeLookingUpMostObjectsCheap() throws {
+        try Sighting.withStore { store in
+            try Scenario(
+                #Predicate { $0.number >= 1_000 }, sort: [SortDescriptor(\.noise)],
+                plan: "table scan of Sighting, filter on records, sort in memory", entries: 0, records: 3_000,
+                rows: 2_000
+            ).verify(in: store)
+            try Scenario(
+                #Predicate { $0.hour == 3 }, sort: [SortDescriptor(\.noise)],
+                plan: "table scan of Sighting, filter on records, sort in memory", entries: 0, records: 3_000,
+                rows: 300
+            ).verify(in: store)
+            try Scenario(
+                #Predicate { $0.station.id == "s3" }, sort: [SortDescriptor(\.noise)],
+                plan: "index scan Sighting(station, number), in a range, sort in memory", entries: 60, records: 60,
+                rows: 60
+            ).verify(in: store)
+        }
+    }
+
     /// As for a search field that is still empty: the index used to be walked, with a look-up for every object.
     @Test func anEmptyPrefixNarrowsNothing() throws {
         try Sighting.withStore { store in
