@@ -55,6 +55,6 @@ import Testing
         #expect(run.status == 0 && run.errors.isEmpty)
         #expect(
             run.output.contains("\n(1 object)\n\nindex scan Specimen(keeper, small), in a range, backwards, limit 1\n"))
-        #expect(run.output.hasSuffix("visited 1 index entries, read 1 records, gave 1 rows\n"))
+        #expect(run.output.hasSuffix("counted: 1 index entries visited, 1 records read, 1 rows given\n"))
     }
 }

@@ -21,7 +21,8 @@ enum Help {
           roost info --help, roost query --help
           roost --version
 
-        PATH is the store's directory. Errors are one line on the standard error stream, if there is one.
+        PATH is the store's directory. In place of the = of --where: != < <= > >= ^= (starts with); given more than
+        once, all must hold. Errors are one line on the standard error stream, if there is one.
 
         exit codes:
           0   done; also when whoever read the output has closed the pipe

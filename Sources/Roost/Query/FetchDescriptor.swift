@@ -24,7 +24,9 @@ public struct FetchDescriptor<T: Entity>: Sendable {
     public var sortBy: [SortDescriptor<T>]
     /// At most this many objects. Nil, or a negative number, sets no limit.
     public var fetchLimit: Int?
-    /// How many objects of the ordered result to leave out at its start. Nil, or a negative number, leaves out none.
+    /// How many objects of the ordered result to leave out at its start. Nil, or a negative number, leaves out none. Those
+    /// that are left out are found all the same, so that the cost grows with the offset; where an index gives the order and
+    /// nothing is tested, only their index entries are read.
     public var fetchOffset: Int?
 
     /// A request for the objects that match `predicate`, in the order of `sortBy`.

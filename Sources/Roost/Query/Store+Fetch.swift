@@ -14,7 +14,7 @@ extension Store {
         try await read { tx in try tx.fetch(request) }
     }
 
-    /// The first object of the request's order, or nil; on this thread. A fetch with a limit of 1.
+    /// The first object of the request's order, or nil; on this thread. Costs and throws what a fetch with a limit of 1 does.
     @inlinable
     public func first<T: Entity>(_ request: FetchDescriptor<T>) throws -> T? {
         try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).first(request) }
@@ -56,20 +56,20 @@ extension Store {
     }
 }
 
-/// The same, with the request as the subject.
+/// The same, with the request as the subject: on a thread of the store's, in a snapshot of its own.
 extension FetchDescriptor {
-    /// `store.fetch` of this request.
+    /// `store.fetch` of this request: costs and throws the same.
     public func fetch(in store: Store) async throws -> [T] { try await store.fetch(self) }
 
-    /// `store.first` of this request.
+    /// `store.first` of this request: costs and throws the same.
     public func first(in store: Store) async throws -> T? { try await store.first(self) }
 
-    /// `store.count` of this request.
+    /// `store.count` of this request: costs and throws the same.
     public func count(in store: Store) async throws -> Int { try await store.count(self) }
 
-    /// `store.ids` of this request.
+    /// `store.ids` of this request: costs and throws the same.
     public func ids(in store: Store) async throws -> [T.ID] { try await store.ids(self) }
 
-    /// `store.explain` of this request.
+    /// `store.explain` of this request: costs and throws the same.
     public func explain(in store: Store) async throws -> Explanation { try await store.explain(self) }
 }

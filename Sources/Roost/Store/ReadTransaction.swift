@@ -124,7 +124,7 @@ extension SnapshotReading where Self: ~Copyable {
     }
 
     /// The objects with these IDs, in the order asked for; IDs without an object are left out, and one given twice appears
-    /// twice. At most one B-tree descent an ID.
+    /// twice. At most one B-tree descent an ID. Throws what `get(_:id:)` does, at the first ID or record that it meets so.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID>) throws -> [T] {
         let context = context
@@ -193,8 +193,8 @@ extension Store {
         try await read { tx in try tx.get(type, id: id) }
     }
 
-    /// The objects with these IDs, in the order asked for; IDs without an object are left out. On this thread, in one
-    /// snapshot.
+    /// The objects with these IDs, in the order asked for; IDs without an object are left out, and one given twice appears
+    /// twice. On this thread, in one snapshot. Throws what `get(_:id:)` does.
     @inlinable
     public func get<T: Entity>(_ type: T.Type, ids: some Sequence<T.ID>) throws -> [T] {
         try withExtendedLifetime(self) { try beginRead(file: #fileID, line: #line).get(type, ids: ids) }

@@ -11,7 +11,8 @@ extension Store {
     /// A read inside a transaction of the same store on the same thread joins it: inside a read it sees that read's snapshot,
     /// inside a write what the write has changed so far. The same holds for every synchronous form of reading.
     ///
-    /// Waits while `Options.readerLimit` other reads are running, never for the writer.
+    /// Waits while `Options.readerLimit` other reads are running, never for the writer. Throws
+    /// `storeClosed`, and what `body` throws.
     @inlinable
     public func read<Result>(
         file: StaticString = #fileID, line: UInt = #line, _ body: (borrowing ReadTransaction) throws -> Result
@@ -22,8 +23,10 @@ extension Store {
     /// Runs `body` on one snapshot, on a thread of the store's.
     ///
     /// When the task is cancelled it throws `CancellationError`: at once while it waits, and from the middle of whatever
-    /// `body` reads, which is noticed within a millisecond. The synchronous forms do the same in the middle of reading when
-    /// the task is cancelled in which they are called. Nothing is cancelled inside a write.
+    /// `body` reads. That is noticed between rows, and in a sort every thousand comparisons: as a rule within a millisecond,
+    /// but one object that takes long to decode or to test, or a comparator of your own that does, is not interrupted. The
+    /// synchronous forms do the same in the middle of reading when the task is cancelled in which they are called. Nothing is
+    /// cancelled inside a write.
     public func read<Result: Sendable>(
         file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
@@ -62,6 +65,9 @@ extension Store {
     /// `nestedWrite` inside another write of the same store. A write inside a write of another store waits for that store's
     /// writer: two threads that nest two stores in opposite order wait for each other for ever.
     ///
+    /// Throws `readOnly`, `storeClosed`, and what the commit meets: `storeFull`, `diskFull`, `transactionTooLarge`,
+    /// `commitFailed`. A commit costs one write of the changed pages, and what `Options.durability` waits for.
+    ///
     /// `body` runs on the caller's thread. In a cancelled task it throws `CancellationError` before `body` begins, also while
     /// it waits for another write of this process; while another process writes, it goes on waiting.
     @discardableResult
@@ -71,6 +77,9 @@ extension Store {
     }
 
     /// Runs `body` in one atomic transaction on the store's writer thread, and returns when it is committed.
+    ///
+    /// Throws what the synchronous form does. What `body` captures must be Sendable: copy a variable into a `let` first, and
+    /// return what is wanted of the transaction.
     ///
     /// When the task is cancelled before `body` has begun, nothing happens and `CancellationError` is thrown at once, whoever
     /// writes meanwhile; from then on it runs to its end.

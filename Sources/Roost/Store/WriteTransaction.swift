@@ -4,8 +4,12 @@ internal import RoostLMDB
 
 /// The store's one running write. What it changes becomes visible to others as a whole, when it commits, or not at all.
 ///
-/// Handed to the closure of `Store.write`; it ends with the closure and cannot be kept. After an error of the storage
-/// itself (a full store, a full disk) it can only fail: every later operation throws, and so does the commit.
+/// Handed to the closure of `Store.write`; it ends with the closure and cannot be kept. Everything runs on the closure's
+/// thread.
+///
+/// What stores an object throws `unknownEntity`, `idTooLong` and `valueTooLarge`; nothing has changed then, and the
+/// transaction can go on. After an error of the storage itself (`storeFull`, `diskFull`, `transactionTooLarge`) it
+/// can only fail: every later operation throws, and so does the commit.
 public struct WriteTransaction: ~Copyable, SnapshotReading {
     let store: Store
     @usableFromInline let session: WriteSession
@@ -28,15 +32,16 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
         try session.put(object, handle, .refuse)
     }
 
-    /// Stores new objects, in their order; the cheaper, the more the order is that of the IDs. Stops at the first that throws,
-    /// with those before it stored.
+    /// Stores new objects, in their order; the cheaper, the more the order is that of the IDs. Stops at the first that throws
+    /// (`alreadyExists` where the ID is taken), with those before it stored.
     @inlinable
     public func insert<T: Entity>(contentsOf objects: some Sequence<T>) throws {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
         for object in objects { try session.put(object, handle, .refuse) }
     }
 
-    /// Stores an object, in the place of the one with its ID if there is one. Index entries that stay the same cost nothing.
+    /// Stores an object, in the place of the one with its ID if there is one: one look-up and one B-tree insertion, a deletion
+    /// and an insertion for each index entry that changes, nothing for those that stay the same.
     ///
     /// Where the record of that one is damaged, its index entries are searched for in all of the entity's indexes, from end
     /// to end. The same holds for `update(_:)` and `delete(_:id:)`, so that a damaged object can be got rid of.
@@ -55,7 +60,8 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     }
 
     /// Changes the object with this ID by `change` and returns the new one. Throws `objectNotFound` when there is none, and
-    /// `idChanged` when `change` sets another `id`. What `change` throws passes through, and nothing has changed.
+    /// `idChanged` when `change` sets another `id`. What `change` throws passes through, and nothing has changed. Costs a `get`
+    /// and an `upsert`.
     @inlinable
     @discardableResult
     public func update<T: Entity>(_ type: T.Type, id: T.ID, _ change: (inout T) throws -> Void) throws -> T {
@@ -68,6 +74,7 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     }
 
     /// Replaces an object that exists. Throws `objectNotFound` when there is none with its ID; nothing has changed then.
+    /// Costs what `upsert` does.
     @inlinable
     public func update<T: Entity>(_ object: T) throws {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
@@ -76,7 +83,8 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
 
     // MARK: Deleting
 
-    /// Removes the object with this ID and its index entries. Returns whether there was one. References to it stay.
+    /// Removes the object with this ID and its index entries. Returns whether there was one. References to it stay. One
+    /// look-up and one B-tree deletion, and one for each index entry. Throws `unknownEntity` and `idTooLong`.
     @discardableResult
     public func delete<T: Entity>(_ type: T.Type, id: T.ID) throws -> Bool {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
@@ -86,7 +94,8 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     // MARK: IDs
 
     /// An ID that no object has and that this function never gave before: one more than the greatest in use or given so
-    /// far. The counter is part of the transaction and of the file. Throws `idsExhausted` when the type has no greater one.
+    /// far. The counter is part of the transaction and of the file. Throws `idsExhausted` when the type has no greater one,
+    /// and `unknownEntity`. Two look-ups.
     public func nextID<T: Entity>(_ type: T.Type) throws -> T.ID where T.ID: FixedWidthInteger {
         let handle = try context.handle(ObjectIdentifier(T.self), T.entityName)
         do {
