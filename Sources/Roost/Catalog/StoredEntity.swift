@@ -101,8 +101,10 @@ final class StoredEntity: Sendable {
         if let record {
             message +=
                 RecordView.hasValidChecksum(key: key, record: record)
-                ? "; it is as it was written: its checksum is right" : "; it was changed since: its checksum is wrong"
-            message += ". Delete or replace the object"
+                ? "; it is as it was written: its checksum is right. Read it with the version of the program that wrote it. "
+                    + "Or delete or replace the object, or remove all such objects by Store.repair(_:removing: .unknown)"
+                : "; it was changed since: its checksum is wrong. Delete or replace the object, or remove all that are lost "
+                    + "by Store.repair"
         }
         return StoreError(.damaged, message + ".", entity: name, id: id, field: field)
     }

@@ -93,13 +93,7 @@ struct ChangeRecorder {
     mutating func record(
         _ stored: StoredEntity, key: UnsafeRawBufferPointer, old: UnsafeRawBufferPointer?, new: UnsafeRawBufferPointer?
     ) {
-        let index: Int
-        if let known = entities.lastIndex(where: { $0.stored === stored }) {
-            index = known
-        } else {
-            entities.append(PerEntity(stored: stored))
-            index = entities.count - 1
-        }
+        let index = index(of: stored)
         guard entities[index].isComplete else { return }
         let before = entities[index].byteCount
         let (position, isNew) = entities[index].keys.insert(key)
@@ -118,6 +112,17 @@ struct ChangeRecorder {
         byteCount += entities[index].byteCount - before
         if entities[index].rows.count > Self.limit { forget(index) }
         if byteCount > Self.byteLimit { stayWithinLimit() }
+    }
+
+    /// Notes that any object of the entity may have changed, or what requests find of it.
+    mutating func recordAny(_ stored: StoredEntity) {
+        forget(index(of: stored))
+    }
+
+    private mutating func index(of stored: StoredEntity) -> Int {
+        if let known = entities.lastIndex(where: { $0.stored === stored }) { return known }
+        entities.append(PerEntity(stored: stored))
+        return entities.count - 1
     }
 
     private mutating func stayWithinLimit() {

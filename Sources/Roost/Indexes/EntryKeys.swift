@@ -84,6 +84,12 @@ struct EntryKeys {
         }
     }
 
+    func contains(_ wanted: UnsafeRawBufferPointer) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            entries.contains { StoredOrder.of(Self.key($0, bytes), wanted) == .equal }
+        }
+    }
+
     @inline(__always)
     private static func key(_ entry: Entry, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[entry.start..<entry.start + entry.count])

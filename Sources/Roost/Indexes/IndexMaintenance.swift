@@ -81,7 +81,7 @@ struct IndexMaintenance {
 
 extension StoredIndex {
     /// Appends the keys of the record's entries.
-    fileprivate func appendKeys(of view: RecordView, to keys: inout EntryKeys) throws(RecordFailure) {
+    func appendKeys(of view: RecordView, to keys: inout EntryKeys) throws(RecordFailure) {
         if isEach {
             try appendElementKeys(of: view, to: &keys)
         } else {

@@ -178,6 +178,8 @@ extension Execution {
     func missingRecord() -> StoreError {
         var place = "The source"
         if case .index(let index, _) = plan.source { place = "Index \(index.name)" }
-        return StoreError(.damaged, "\(place) has an entry for an object that does not exist.", entity: entity.name)
+        return StoreError(
+            .damaged, "\(place) has an entry for an object that does not exist: Store.repair removes it.",
+            entity: entity.name)
     }
 }

@@ -105,6 +105,9 @@ final class WriteSession {
         }
     }
 
+    /// Notes that any object of the entity may have changed: where its indexes were, past the objects.
+    func recordAny(_ entity: StoredEntity) { changes.recordAny(entity) }
+
     // MARK: The end
 
     /// Writes the counts of cut keys and returns the net changes.
