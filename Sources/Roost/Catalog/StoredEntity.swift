@@ -68,13 +68,24 @@ final class StoredEntity: Sendable {
     }
 
     /// The door to a record: hands `body` the view of it, and names entity and ID in the error of one that cannot be read.
+    ///
+    /// Costs nothing beside `body` as long as all is well. Objects have a door of their own, `Entity.decoded`; only who asks
+    /// whether bytes are a record at all makes a `RecordView` without one.
     @inline(__always)
     func read<Result>(
-        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, _ body: (RecordView) throws -> Result
+        key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, field: @autoclosure () -> String? = nil,
+        _ body: (RecordView) throws -> Result
     ) throws -> Result {
-        try namingDamage(key: key, record: record) {
+        try namingDamage(key: key, record: record, field: field()) {
             try body(try RecordView(key: key, record: record, layout: layout))
         }
+    }
+
+    /// The ID that a record's key stands for; `record` is nil where the key is all there is.
+    func readID<ID: EntityID>(
+        _: ID.Type, key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer? = nil
+    ) throws -> ID {
+        try namingDamage(key: key, record: record, field: "id") { try ID.load(key: key) }
     }
 
     /// Turns what says only that bytes cannot be read into the error that says whose they are.

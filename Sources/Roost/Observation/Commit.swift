@@ -65,9 +65,7 @@ public struct Commit: Sendable {
         var deleted: [T.ID] = []
         var fields: [T.ID: Set<String>] = [:]
         for row in entity.rows where !row.isTransient {
-            let id = try row.key.withUnsafeBytes { key in
-                try stored.namingDamage(key: key, record: nil, field: "id") { try T.ID.load(key: key) }
-            }
+            let id = try row.key.withUnsafeBytes { key in try stored.readID(T.ID.self, key: key) }
             switch row.kind {
             case .inserted: inserted.append(id)
             case .deleted: deleted.append(id)

@@ -49,11 +49,7 @@ struct CommitFilter: Sendable {
         func matches(_ image: UnsafeRawBufferPointer?) -> Bool? {
             guard let image else { return true }
             return key.withUnsafeBytes { key in
-                do {
-                    return try test(RecordView(key: key, record: image, layout: entity.layout))
-                } catch {
-                    return true
-                }
+                do { return try entity.read(key: key, record: image, test) } catch { return true }
             }
         }
         return changes.withImages(of: row) { old, new in

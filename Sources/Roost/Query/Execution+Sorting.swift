@@ -28,11 +28,7 @@ extension Execution {
     private func forEachMatch(_ body: (RecordView) throws -> Void) throws {
         try forEachCandidate { _, key, record in
             guard try passes(key, record) else { return true }
-            do {
-                try body(try RecordView(key: key, record: record, layout: entity.layout))
-            } catch let failure as RecordFailure {
-                throw entity.damaged(failure, key: key, record: record)
-            }
+            try entity.read(key: key, record: record, body)
             return true
         }
     }

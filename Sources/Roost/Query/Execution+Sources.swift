@@ -84,12 +84,9 @@ extension Execution {
     }
 
     private func test(_ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws -> Bool {
-        do {
-            let view = try RecordView(key: key, record: record, layout: entity.layout)
+        try entity.read(key: key, record: record) { view in
             for filter in plan.residual where try !filter.matches(view) { return false }
             return true
-        } catch let failure as RecordFailure {
-            throw entity.damaged(failure, key: key, record: record)
         }
     }
 

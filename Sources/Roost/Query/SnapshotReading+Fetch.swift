@@ -112,18 +112,13 @@ extension SnapshotContext {
     func ids<T: Entity>(_: T.Type, _ execution: Execution) throws -> [T.ID] {
         var ids: [T.ID] = []
         let entity = execution.entity
-        func append(_ key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer?) throws {
-            do throws(RecordFailure) {
-                guard let record, T.ID.isKeptInRecord else { return ids.append(try T.ID.load(key: key)) }
-                ids.append(try T.ID.load(RecordView(key: key, record: record, layout: entity.layout).bytes(0)))
-            } catch {
-                throw entity.damaged(error, key: key, record: record, field: "id")
-            }
-        }
         if T.ID.isKeptInRecord {
-            try execution.forEachRow(ahead: true) { key, record in try append(key, record) }
+            try execution.forEachRow(ahead: true) { key, record in
+                ids.append(
+                    try entity.read(key: key, record: record, field: "id") { view in try T.ID.load(view.bytes(0)) })
+            }
         } else {
-            try execution.forEachKey { key in try append(key, nil) }
+            try execution.forEachKey { key in ids.append(try entity.readID(T.ID.self, key: key)) }
         }
         return ids
     }

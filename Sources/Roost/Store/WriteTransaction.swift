@@ -111,11 +111,7 @@ public struct WriteTransaction: ~Copyable, SnapshotReading {
     private func lastID<ID: EntityID & FixedWidthInteger>(_ handle: StoredEntity.Handle, _: ID.Type) throws -> ID {
         var cursor = try session.transaction.cursor(handle.records)
         guard try cursor.last() else { return 0 }
-        do {
-            return try ID.load(key: cursor.key)
-        } catch {
-            throw handle.entity.damaged(error, key: cursor.key, record: cursor.value, field: "id")
-        }
+        return try handle.entity.readID(ID.self, key: cursor.key, record: cursor.value)
     }
 }
 
