@@ -31,7 +31,7 @@ final class StoredEntity: Sendable {
         let placed = self.layout
         let hasOwnUnicode = catalog.unicode == NormalizedText.unicodeVersion
         foreignUnicode = hasOwnUnicode ? nil : catalog.unicode
-        hasForeignIDs = !hasOwnUnicode && placed.fields[0].type.scalar == .string
+        hasForeignIDs = !hasOwnUnicode && placed.fields[0].type.scalar?.codec.followsUnicode == true
         indexes = try entity.indexes.map { index in
             guard let database = databases[index.database] else {
                 throw damaged("database \(index.database) is missing")

@@ -19,6 +19,20 @@ public enum StoredValue: Hashable, Sendable {
     case list([StoredValue])
 }
 
+extension StoredValue {
+    /// Whether it equals nothing, not even itself, and is neither above nor below anything. Its key stands above all.
+    var isNaN: Bool {
+        if case .double(let number) = self { return number.isNaN }
+        return false
+    }
+
+    /// Above it stand only keys of values that are above nothing; nil where the greatest key is the greatest value's.
+    var greatestOrdered: StoredValue? {
+        if case .double = self { return .double(.infinity) }
+        return nil
+    }
+}
+
 /// The order of stored values of one kind, equal to the order of their key bytes: nil first, NaN last, text by its NFC
 /// bytes. The second result says whether the two are equal by Swift's `==`, which for NaN is false.
 enum StoredOrder {
@@ -36,6 +50,19 @@ extension StoredOrder {
     @inline(__always)
     static func of(_ lhs: Double, _ rhs: Double) -> StoredOrder {
         lhs < rhs ? .less : lhs == rhs ? .equal : lhs > rhs ? .greater : .unordered
+    }
+
+    /// Compares two values of one kind.
+    static func of(_ lhs: StoredValue, _ rhs: StoredValue) -> StoredOrder {
+        switch (lhs, rhs) {
+        case (.int(let a), .int(let b)): of(a, b)
+        case (.uint(let a), .uint(let b)): of(a, b)
+        case (.double(let a), .double(let b)): of(a, b)
+        case (.bool(let a), .bool(let b)): of(a ? 1 : 0, b ? 1 : 0)
+        case (.text(let a), .text(let b)), (.bytes(let a), .bytes(let b)), (.uuid(let a), .uuid(let b)):
+            a.withUnsafeBytes { a in b.withUnsafeBytes { of(a, $0) } }
+        default: .unordered
+        }
     }
 
     @inline(__always)

@@ -43,7 +43,7 @@ final class StoredIndex: Sendable {
         self.components = components
         self.isEach = isEach
         self.textLimit = textLimit
-        hasOwnKeys = hasOwnUnicode || !components.contains { $0.scalar == .string }
+        hasOwnKeys = hasOwnUnicode || !components.contains { $0.scalar.codec.followsUnicode }
         name = "\(entityName)(\(isEach ? "each " : "")\(fieldNames.joined(separator: ", ")))"
     }
 

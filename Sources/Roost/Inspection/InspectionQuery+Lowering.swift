@@ -41,7 +41,7 @@ extension InspectionQuery.Condition {
         if let element = type.element {
             guard let scalar = element.scalar else { throw invalid("a list of lists cannot be searched") }
             let wanted = value == "null" && element.isOptional ? .null : try parsed(scalar, invalid)
-            if case .double(let number) = wanted, number.isNaN { return try test(.constant(false), invalid) }
+            if wanted.isNaN { return try test(.constant(false), invalid) }
             return try test(.hasElement(position: position, value: wanted), invalid)
         }
         guard let scalar = type.scalar else { throw invalid("it cannot be searched") }

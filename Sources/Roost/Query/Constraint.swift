@@ -51,6 +51,67 @@ final class Constraint {
     }
 }
 
+// MARK: As ranges of keys
+
+extension Constraint {
+    /// The ranges of an index's component that it leaves, behind each prefix; and whether they are exactly what it says.
+    /// Nil when it is no range.
+    func ranges(
+        of index: StoredIndex, component number: Int, behind prefixes: [KeyBytes]
+    ) -> ([KeyRange], isExact: Bool)? {
+        guard isRange else { return nil }
+        let component = index.components[number]
+        var isExact = prefix == nil
+        let ranges = prefixes.map { start -> KeyRange in
+            // Null is below every bound, and no comparison with it holds.
+            let present = component.isOptional ? start.bytes + [1] : start.bytes
+            func encoded(_ value: StoredValue) -> (bytes: [UInt8], isExact: Bool) {
+                var key = KeyBytes()
+                key.append(present)
+                let isExact = key.append(value, limit: index.textLimit)
+                return (key.bytes, isExact)
+            }
+            /// Up to where a cut value agrees with every longer one.
+            func cut(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.dropLast(9)) }
+
+            var range = KeyRange(prefix: present)
+            if let (value, isIncluded) = lower {
+                let (key, exact) = encoded(value)
+                isExact = isExact && exact
+                let low = !exact ? cut(key) : isIncluded ? key : KeyRange.successor(ofPrefix: key)
+                // No key is above one of FF alone: then nothing is above the greatest value.
+                range = range.intersection(
+                    low.map { KeyRange(lower: $0, upper: nil) } ?? KeyRange(lower: key, upper: key))
+            }
+            if let (value, isIncluded) = upper {
+                let (key, exact) = encoded(value)
+                isExact = isExact && exact
+                let high =
+                    !exact
+                    ? KeyRange.successor(ofPrefix: cut(key)) : isIncluded ? KeyRange.successor(ofPrefix: key) : key
+                range = range.intersection(KeyRange(lower: [], upper: high))
+            } else if let greatest = lower?.value.greatestOrdered {
+                let high = KeyRange.successor(ofPrefix: encoded(greatest).bytes)
+                range = range.intersection(KeyRange(lower: [], upper: high))
+            }
+            if let text = prefix {
+                var key = KeyBytes()
+                key.append(present)
+                let textStart = key.count
+                // Without the end; a cut prefix loses its hash, too.
+                if text.bytes.withUnsafeBytes({ key.append(escaping: $0, limit: index.textLimit) }) {
+                    key.truncate(to: key.count - 1)
+                } else {
+                    key.truncate(to: textStart + index.textLimit)
+                }
+                range = range.intersection(KeyRange(prefix: key.bytes))
+            }
+            return range
+        }
+        return (ranges, isExact)
+    }
+}
+
 /// The constraints of a predicate, at most one a field: few, so they are searched in their order.
 struct Constraints {
     private var list: [Constraint] = []

@@ -87,7 +87,7 @@ extension Filter {
 
     /// A comparison with a value that is not null.
     static func comparison(_ position: Int, _ operation: Operation, _ value: StoredValue) -> Filter {
-        if case .double(let number) = value, number.isNaN { return .constant(false) }
+        if value.isNaN { return .constant(false) }
         return .compare(.init(position: position, operation: operation, value: value))
     }
 }
@@ -102,7 +102,7 @@ extension Filter {
         case .isIn(let position, let values):
             if view.isNull(position) { return false }
             let value = try view.value(position)
-            if case .double(let number) = value, number.isNaN { return false }
+            if value.isNaN { return false }
             return values.contains(value)
         case .isNull(let position): return view.isNull(position)
         case .startsWith(let position, let prefix): return try prefix.matches(view, position)
@@ -162,21 +162,6 @@ extension Filter.TextPrefix {
                 }
         }
         return sharesBytes ? try String.load(utf8).starts(with: text) : false
-    }
-}
-
-extension StoredOrder {
-    /// Compares two values of one kind.
-    static func of(_ lhs: StoredValue, _ rhs: StoredValue) -> StoredOrder {
-        switch (lhs, rhs) {
-        case (.int(let a), .int(let b)): of(a, b)
-        case (.uint(let a), .uint(let b)): of(a, b)
-        case (.double(let a), .double(let b)): of(a, b)
-        case (.bool(let a), .bool(let b)): of(a ? 1 : 0, b ? 1 : 0)
-        case (.text(let a), .text(let b)), (.bytes(let a), .bytes(let b)), (.uuid(let a), .uuid(let b)):
-            a.withUnsafeBytes { a in b.withUnsafeBytes { of(a, $0) } }
-        default: .unordered
-        }
     }
 }
 

@@ -182,8 +182,7 @@ extension KeyBytes {
             if !isNull {
                 let bytes = try view.bytes(position)
                 // What cannot be decoded has no place: the rows before it would not be a beginning of the order.
-                if scalar == .bool { _ = try Bool.load(bytes) }
-                if scalar == .string, bytes.contains(where: { $0 >= 0x80 }) { _ = try String.load(bytes) }
+                try scalar.validate(stored: bytes)
                 append(stored: bytes, scalar, limit: Int.max)
             }
         }

@@ -23,7 +23,7 @@ extension Planner {
                 if !constraint.isRange { used += constraint.sources }
                 continue
             }
-            if constraint.points == nil, let (bounded, isExact) = bounds(index, number, constraint, prefixes) {
+            if constraint.points == nil, let (bounded, isExact) = constraint.ranges(of: index, component: number, behind: prefixes) {
                 ranges = bounded
                 if isExact { used += constraint.sources }
             }
@@ -95,63 +95,6 @@ extension Planner {
             source: .index(index, ranges: [range]), isReversed: order.idDescending && isIDOrder, residual: residual,
             isOrdered: isIDOrder,
             candidates: try count(index.database, [range], total, ordered: isIDOrder, tests: !residual.isEmpty))
-    }
-
-    /// The ranges of a component between two bounds, for each prefix; and whether they are exactly what the constraint says.
-    private func bounds(
-        _ index: StoredIndex, _ number: Int, _ constraint: Constraint, _ prefixes: [KeyBytes]
-    ) -> ([KeyRange], Bool)? {
-        guard constraint.isRange else { return nil }
-        let component = index.components[number]
-        var isExact = constraint.prefix == nil
-        let ranges = prefixes.map { prefix -> KeyRange in
-            // Null is below every bound, and no comparison with it holds.
-            let present = component.isOptional ? prefix.bytes + [1] : prefix.bytes
-            func encoded(_ value: StoredValue) -> (bytes: [UInt8], isExact: Bool) {
-                var key = KeyBytes()
-                key.append(present)
-                let isExact = key.append(value, limit: index.textLimit)
-                return (key.bytes, isExact)
-            }
-            /// Up to where a cut value agrees with every longer one.
-            func cut(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.dropLast(9)) }
-
-            var range = KeyRange(prefix: present)
-            if let (value, isIncluded) = constraint.lower {
-                let (key, exact) = encoded(value)
-                isExact = isExact && exact
-                let low = !exact ? cut(key) : isIncluded ? key : KeyRange.successor(ofPrefix: key)
-                // No key is above one of FF alone: then nothing is above the greatest value.
-                range = range.intersection(
-                    low.map { KeyRange(lower: $0, upper: nil) } ?? KeyRange(lower: key, upper: key))
-            }
-            if let (value, isIncluded) = constraint.upper {
-                let (key, exact) = encoded(value)
-                isExact = isExact && exact
-                let high =
-                    !exact
-                    ? KeyRange.successor(ofPrefix: cut(key)) : isIncluded ? KeyRange.successor(ofPrefix: key) : key
-                range = range.intersection(KeyRange(lower: [], upper: high))
-            } else if case .double = constraint.lower?.value {
-                // NaN sorts above everything, but is not above anything.
-                let high = KeyRange.successor(ofPrefix: encoded(.double(.infinity)).bytes)
-                range = range.intersection(KeyRange(lower: [], upper: high))
-            }
-            if let text = constraint.prefix {
-                var key = KeyBytes()
-                key.append(present)
-                let start = key.count
-                // Without the end; a cut prefix loses its hash, too.
-                if text.bytes.withUnsafeBytes({ key.append(escaping: $0, limit: index.textLimit) }) {
-                    key.truncate(to: key.count - 1)
-                } else {
-                    key.truncate(to: start + index.textLimit)
-                }
-                range = range.intersection(KeyRange(prefix: key.bytes))
-            }
-            return range
-        }
-        return (ranges, isExact)
     }
 
     /// Whether the index's order, from its start or its end, is the requested one, for entries whose `fixed` components

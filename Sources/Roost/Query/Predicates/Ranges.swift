@@ -31,7 +31,7 @@ extension PredicateExpressions.RangeExpressionContains: ConditionNode {
         else { return nil }
         let position = field.position
         // Nothing lies between a number and NaN, whose key would stand above all.
-        for case .double(let number) in [bounds.lower, bounds.upper] where number.isNaN { return .constant(false) }
+        if bounds.lower.isNaN || bounds.upper.isNaN { return .constant(false) }
         return .and([
             .compare(.init(position: position, operation: .greaterOrEqual, value: bounds.lower)),
             .compare(.init(position: position, operation: bounds.isClosed ? .lessOrEqual : .less, value: bounds.upper)),

@@ -15,7 +15,7 @@ extension PredicateExpressions.SequenceContains: ConditionNode {
             let type = context.fieldType(position).element, type.scalar != nil,
             let value = try context.storedValue(node.element, element)
         {
-            if case .double(let number) = value, number.isNaN { return .constant(false) }
+            if value.isNaN { return .constant(false) }
             return .hasElement(position: position, value: value)
         }
         return nil
@@ -39,7 +39,7 @@ private func storedValues<S: Sequence, Value: FieldValue>(_ sequence: S, _: Valu
     for element in sequence {
         // The same type under two names.
         let value = unsafeBitCast(element, to: Value.self).storedValue
-        if case .double(let number) = value, number.isNaN { continue }
+        if value.isNaN { continue }
         values.insert(value)
     }
     return values

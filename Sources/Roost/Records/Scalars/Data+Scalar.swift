@@ -36,6 +36,10 @@ extension Data: ScalarCodec {
         key.append(escaping: bytes, limit: limit)
     }
 
+    /// All bytes are data.
+    @inline(__always)
+    static func validate(stored bytes: UnsafeRawBufferPointer) throws(RecordFailure) {}
+
     static func parse(_ text: String) throws(ScalarMismatch) -> Data {
         let digits = Array(text.utf8)
         var bytes = Data(capacity: digits.count / 2)

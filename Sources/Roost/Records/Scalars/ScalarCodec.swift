@@ -17,6 +17,11 @@ protocol ScalarCodec: FieldValue {
     static func order(stored bytes: UnsafeRawBufferPointer, _ value: StoredValue) throws(RecordFailure) -> StoredOrder
     /// Appends the key form of stored bytes, which have the kind's stored width. Returns whether the key is exact.
     static func appendKey(stored bytes: UnsafeRawBufferPointer, to key: inout KeyBytes, limit: Int) -> Bool
+    /// Throws what `load` throws, without making a value where that would allocate. The bytes of a kind with a stored width
+    /// have that width.
+    static func validate(stored bytes: UnsafeRawBufferPointer) throws(RecordFailure)
+    /// Whether its keys follow from Unicode's data, which may change.
+    static var followsUnicode: Bool { get }
     /// The ID that a record's key stands for; throws where the kind cannot be an ID, or keeps it in the record.
     static func read(key: UnsafeRawBufferPointer) throws(RecordFailure) -> Self
 
@@ -46,6 +51,11 @@ extension ScalarCodec {
     static func value(stored bytes: UnsafeRawBufferPointer) throws(RecordFailure) -> StoredValue {
         try load(bytes).storedValue
     }
+
+    @inline(__always)
+    static func validate(stored bytes: UnsafeRawBufferPointer) throws(RecordFailure) { _ = try load(bytes) }
+
+    static var followsUnicode: Bool { false }
 
     static func read(key: UnsafeRawBufferPointer) throws(RecordFailure) -> Self { throw .invalidValue }
 
@@ -98,6 +108,28 @@ extension FieldType.Scalar {
         case .uuid: try UUID.order(stored: bytes, value)
         case .string: try String.order(stored: bytes, value)
         case .data: try Data.order(stored: bytes, value)
+        }
+    }
+
+    /// `ScalarCodec.validate`.
+    @inline(__always)
+    func validate(stored bytes: UnsafeRawBufferPointer) throws(RecordFailure) {
+        switch self {
+        case .bool: try Bool.validate(stored: bytes)
+        case .int8: try Int8.validate(stored: bytes)
+        case .int16: try Int16.validate(stored: bytes)
+        case .int32: try Int32.validate(stored: bytes)
+        case .int64: try Int64.validate(stored: bytes)
+        case .uint8: try UInt8.validate(stored: bytes)
+        case .uint16: try UInt16.validate(stored: bytes)
+        case .uint32: try UInt32.validate(stored: bytes)
+        case .uint64: try UInt64.validate(stored: bytes)
+        case .float: try Float.validate(stored: bytes)
+        case .double: try Double.validate(stored: bytes)
+        case .date: try Date.validate(stored: bytes)
+        case .uuid: try UUID.validate(stored: bytes)
+        case .string: try String.validate(stored: bytes)
+        case .data: try Data.validate(stored: bytes)
         }
     }
 

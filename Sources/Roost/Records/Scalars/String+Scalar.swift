@@ -97,6 +97,12 @@ extension String: ScalarCodec {
         NormalizedText.withNormalized(bytes) { key.append(escaping: $0, limit: limit) }
     }
 
+    static func validate(stored bytes: UnsafeRawBufferPointer) throws(RecordFailure) {
+        if bytes.contains(where: { $0 >= 0x80 }) { _ = try load(bytes) }
+    }
+
+    static var followsUnicode: Bool { true }
+
     static func parse(_ text: String) -> String { text }
 
     var printed: String { self }
