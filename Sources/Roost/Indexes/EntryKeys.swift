@@ -17,7 +17,7 @@ struct EntryKeys {
     private var entries: [Entry] = []
     private var isSorted = true
 
-    var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
 
     mutating func removeAll() {
         bytes.removeAll()

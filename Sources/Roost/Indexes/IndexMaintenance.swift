@@ -11,9 +11,12 @@ struct IndexMaintenance {
     private var newKeys = EntryKeys()
     /// How the number of cut keys of each index changed, by database.
     private(set) var inexactChange: [Int: Int] = [:]
+    /// How many keys were built, for tests.
+    private(set) var keysMade = 0
 
     /// Makes the entries those of `new`, after `old`; either is nil where there is no record. Nothing is looked at, and no
-    /// key is built, for an index whose fields have the same bytes in both.
+    /// key is built, for an index whose fields have the same bytes in both; where elements were only added to an array, none
+    /// but theirs.
     ///
     /// Where `old` is not as it was written, and so may not be what the entries were made of, each index is searched for
     /// entries of this object, from end to end.
@@ -33,6 +36,12 @@ struct IndexMaintenance {
             if let before, let after, index.hasSameFields(before, after) { continue }
             newKeys.removeAll()
             oldKeys.removeAll()
+            if let before, let after, let added = index.addedElements(from: before, to: after) {
+                try index.appendElementKeys(of: after, in: added, to: &newKeys)
+                newKeys.sort()
+                try replace(index, in: transaction)
+                continue
+            }
             if let after { try index.appendKeys(of: after, to: &newKeys) }
             newKeys.sort()
             if old != nil {
@@ -49,6 +58,7 @@ struct IndexMaintenance {
     }
 
     private mutating func replace(_ index: StoredIndex, in transaction: Transaction) throws {
+        keysMade += newKeys.count + oldKeys.count
         var inexact = 0
         try newKeys.forEach(notIn: oldKeys) { entry, isExact in
             let isNew = try transaction.put(
@@ -99,5 +109,17 @@ extension StoredIndex {
             else { return false }
         }
         return true
+    }
+
+    /// The elements that `after` has beyond those of `before`, whose entries all stay. Nil where that is not all that
+    /// happened: whether an element that went is among the others still is seen from the keys alone.
+    fileprivate func addedElements(from before: RecordView, to after: RecordView) -> Range<Int>? {
+        let position = components[0].position
+        guard isEach, !before.isNull(position), !after.isNull(position),
+            let element = after.layout.fields[position].type.element,
+            let old = try? StoredElements(before.bytes(position), of: element),
+            let new = try? StoredElements(after.bytes(position), of: element)
+        else { return nil }
+        return (try? new.added(since: old)) ?? nil
     }
 }

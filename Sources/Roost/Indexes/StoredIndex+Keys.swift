@@ -23,8 +23,10 @@ extension StoredIndex {
         return isExact
     }
 
-    /// Appends the key of each element's entry; equal elements have equal keys.
-    func appendElementKeys(of view: RecordView, to keys: inout EntryKeys) throws(RecordFailure) {
+    /// Appends the key of each element's entry, or of those in `range`; equal elements have equal keys.
+    func appendElementKeys(
+        of view: RecordView, in range: Range<Int>? = nil, to keys: inout EntryKeys
+    ) throws(RecordFailure) {
         let component = components[0]
         if view.isNull(component.position) { return }
         let type = view.layout.fields[component.position].type
@@ -32,7 +34,7 @@ extension StoredIndex {
         var made = EntryKeys()
         swap(&made, &keys)
         defer { swap(&made, &keys) }
-        try RecordView.forEachElement(bytes, type) { (element, _) throws(RecordFailure) in
+        try RecordView.forEachElement(bytes, type, in: range) { (element, _) throws(RecordFailure) in
             try made.append { (key) throws(RecordFailure) in
                 var isExact = true
                 if component.isOptional { key.append(element == nil ? UInt8(0) : UInt8(1)) }

@@ -78,33 +78,4 @@ struct RecordView {
         }
         return values
     }
-
-    /// Calls `body` with the bytes of each element, nil for a missing one, and the element's unwrapped type.
-    static func forEachElement(
-        _ bytes: UnsafeRawBufferPointer, _ type: FieldType,
-        _ body: (UnsafeRawBufferPointer?, FieldType) throws(RecordFailure) -> Void
-    ) throws(RecordFailure) {
-        guard let element = type.element else { return }
-        let unwrapped = element.unwrapped
-        let width = element.storedWidth
-        if width > 0 && !element.isOptional {
-            guard bytes.count % width == 0 else { throw .truncated }
-            for offset in stride(from: 0, to: bytes.count, by: width) {
-                try body(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + width]), unwrapped)
-            }
-            return
-        }
-        let list = try StoredList(bytes)
-        for index in 0..<list.count {
-            let raw = try list.element(index)
-            guard element.isOptional else {
-                try body(raw, unwrapped)
-                continue
-            }
-            guard let tag = raw.first, tag <= 1 else { throw .invalidValue }
-            // Keys and comparisons load the element as it is.
-            guard tag == 0 || width == 0 || raw.count == 1 + width else { throw .truncated }
-            try body(tag == 0 ? nil : UnsafeRawBufferPointer(rebasing: raw[1...]), unwrapped)
-        }
-    }
 }

@@ -11,7 +11,7 @@ final class WriteSession {
     @usableFromInline var encoder = RecordEncoder()
     private(set) var changes: ChangeRecorder
     private var oldRecord: [UInt8] = []
-    private var indexes = IndexMaintenance()
+    private(set) var indexes = IndexMaintenance()
 
     init(engine: Engine, transaction: Transaction, keepsNewImages: Bool) {
         self.engine = engine

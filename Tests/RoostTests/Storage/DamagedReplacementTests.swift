@@ -47,20 +47,6 @@ import Testing
         }
     }
 
-    /// All entries of the entity's indexes, and how many cut keys each is said to have.
-    private func entries(_ store: Store, _ entity: String) throws -> [[[UInt8]]] {
-        let state = try store.state(entity)
-        return try store.engine.environment.read { transaction in
-            try state.indexes.map { index in
-                var keys: [[UInt8]] = []
-                var cursor = try transaction.cursor(index.database)
-                try cursor.forEach { key, _ in keys.append(Array(key)) }
-                let inexact = try store.engine.main.count(.inexactKeys(of: index.databaseNumber), in: transaction)
-                return keys + [withUnsafeBytes(of: inexact) { Array($0) }]
-            }
-        }
-    }
-
     /// Damages the object of `id`, changes it by `change`, and compares records and entries with those of a store that
     /// never saw damage.
     private func verify<T: Entity & Equatable>(
@@ -76,7 +62,7 @@ import Testing
                 try store.overwrite(T.entityName, id, with: damage(record))
                 try store.write { tx in try change(tx) }
                 #expect(try store.all(T.self) == healthy.all(T.self), "\(what)")
-                #expect(try entries(store, T.entityName) == entries(healthy, T.entityName), "\(what)")
+                #expect(try store.indexEntries(T.entityName) == healthy.indexEntries(T.entityName), "\(what)")
                 #expect(try store.lastSequence() == 2)
             }
         }

@@ -87,3 +87,19 @@ extension Store {
 }
 
 func code(_ error: (any Error)?) -> StoreError.Code? { (error as? StoreError)?.code }
+
+extension Store {
+    /// All entries of the entity's indexes, and how many cut keys each is said to have.
+    func indexEntries(_ entity: String) throws -> [[[UInt8]]] {
+        let state = try state(entity)
+        return try engine.environment.read { transaction in
+            try state.indexes.map { index in
+                var keys: [[UInt8]] = []
+                var cursor = try transaction.cursor(index.database)
+                try cursor.forEach { key, _ in keys.append(Array(key)) }
+                let inexact = try engine.main.count(.inexactKeys(of: index.databaseNumber), in: transaction)
+                return keys + [withUnsafeBytes(of: inexact) { Array($0) }]
+            }
+        }
+    }
+}
