@@ -90,15 +90,6 @@ struct IndexMaintenance {
 }
 
 extension StoredIndex {
-    /// Appends the keys of the record's entries.
-    func appendKeys(of view: RecordView, to keys: inout EntryKeys) throws(RecordFailure) {
-        if isEach {
-            try appendElementKeys(of: view, to: &keys)
-        } else {
-            try keys.append { (key) throws(RecordFailure) in try appendKey(of: view, to: &key) }
-        }
-    }
-
     /// Whether the indexed fields have the same bytes in both records of an object. False where they cannot be read.
     fileprivate func hasSameFields(_ a: RecordView, _ b: RecordView) -> Bool {
         for component in components {
@@ -109,17 +100,5 @@ extension StoredIndex {
             else { return false }
         }
         return true
-    }
-
-    /// The elements that `after` has beyond those of `before`, whose entries all stay. Nil where that is not all that
-    /// happened: whether an element that went is among the others still is seen from the keys alone.
-    fileprivate func addedElements(from before: RecordView, to after: RecordView) -> Range<Int>? {
-        let position = components[0].position
-        guard isEach, !before.isNull(position), !after.isNull(position),
-            let element = after.layout.fields[position].type.element,
-            let old = try? StoredElements(before.bytes(position), of: element),
-            let new = try? StoredElements(after.bytes(position), of: element)
-        else { return nil }
-        return (try? new.added(since: old)) ?? nil
     }
 }

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StoredIndex {
+    /// Appends the keys of the record's entries.
+    func appendKeys(of view: RecordView, to keys: inout EntryKeys) throws(RecordFailure) {
+        if isEach {
+            try appendElementKeys(of: view, to: &keys)
+        } else {
+            try keys.append { (key) throws(RecordFailure) in try appendKey(of: view, to: &key) }
+        }
+    }
+
     /// Appends the entry's key for a record: the components, then the object's ID. Returns whether the key is exact.
-    func appendKey(of view: RecordView, to key: inout KeyBytes) throws(RecordFailure) -> Bool {
+    private func appendKey(of view: RecordView, to key: inout KeyBytes) throws(RecordFailure) -> Bool {
         var isExact = true
         for component in components {
             if component.isOptional {
@@ -43,6 +52,18 @@ extension StoredIndex {
                 return isExact
             }
         }
+    }
+
+    /// The elements that `after` has beyond those of `before`, whose entries all stay. Nil where that is not all that
+    /// happened: whether an element that went is among the others still is seen from the keys alone.
+    func addedElements(from before: RecordView, to after: RecordView) -> Range<Int>? {
+        let position = components[0].position
+        guard isEach, !before.isNull(position), !after.isNull(position),
+            let element = after.layout.fields[position].type.element,
+            let old = try? StoredElements(before.bytes(position), of: element),
+            let new = try? StoredElements(after.bytes(position), of: element)
+        else { return nil }
+        return (try? new.added(since: old)) ?? nil
     }
 
     /// Appends one component's value as it stands in a key. Returns whether it is exact.

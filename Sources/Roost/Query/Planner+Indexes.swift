@@ -23,7 +23,9 @@ extension Planner {
                 if !constraint.isRange { used += constraint.sources }
                 continue
             }
-            if constraint.points == nil, let (bounded, isExact) = constraint.ranges(of: index, component: number, behind: prefixes) {
+            if constraint.points == nil,
+                let (bounded, isExact) = constraint.ranges(of: index, component: number, behind: prefixes)
+            {
                 ranges = bounded
                 if isExact { used += constraint.sources }
             }
