@@ -109,9 +109,9 @@ import Testing
         try verifyTooLarge(Bag(id: 1, data: Data(count: 1 << 31)), field: "data", limit: RecordEncoder.maximumSize)
     }
 
-    /// The largest record that there can be, written and read.
+    /// The largest record that there can be, written and read. A sanitizer allocates less at once.
     @Test func theLargestRecordIsStored() throws {
-        for _ in 0..<repetitions(0, thorough: 1) {
+        for _ in 0..<(isSanitized ? 0 : repetitions(0, thorough: 1)) {
             try Store.withTemporary(Bag.self) { (store) throws in
                 let overhead = try encode(Bag(id: 1)).record.count
                 let data = Data(count: RecordEncoder.maximumSize - overhead)
