@@ -66,6 +66,10 @@ final class SchemaRegistry: Sendable {
     }
 
     var catalog: Catalog { known.withLock { $0.catalog } }
+    /// The entity of that number, if it is known here.
+    func entity(_ number: Int) -> StoredEntity? {
+        known.withLock { known in known.entities.values.first { $0.number == number } }
+    }
     /// Every entity of the catalog, also those that this program does not declare, by name.
     var entities: [StoredEntity] { known.withLock { $0.entities.values.sorted { $0.name < $1.name } } }
 

@@ -22,6 +22,10 @@ final class Bus: Sendable {
         let newestSnapshot: @Sendable () -> Int?
         /// The last commit's sequence, read in a snapshot, and the snapshot's number.
         let lastCommit: @Sendable () throws -> (sequence: UInt64, snapshot: Int)
+        /// What the commits did, one after the other; with the objects' records where those are wanted.
+        var changes: @Sendable (_ sequences: ClosedRange<UInt64>, _ withImages: Bool) throws -> [CommitRecord] = {
+            sequences, _ in [CommitRecord(sequences: sequences, isForeign: true, changes: nil)]
+        }
         /// Begins to call back after each write to the file, by any process, until what it returns is released; nil where the
         /// system does not tell.
         var watch: @Sendable (_ written: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? = { _ in nil }
@@ -159,7 +163,7 @@ final class Bus: Sendable {
         if !isGiven { state.withLock { $0.isToLook = false } }
     }
 
-    /// Looks for other processes' commits; publishes that anything may have changed. Opens no transaction unless LMDB's number
+    /// Looks for other processes' commits and publishes them; what they changed is read when they are delivered. Opens no transaction unless LMDB's number
     /// says that there was one since the last.
     private func poll() {
         guard let newest = source.newestSnapshot() else { return }
@@ -243,17 +247,28 @@ final class Bus: Sendable {
         var count = state.withLock { $0.pending.count }
         while count > 0, let commit = state.withLock({ $0.pending.next() }) {
             count -= 1
-            var withoutImages = commit
-            withoutImages.dropImages()
-            for subscriber in subscriberList {
-                subscriber.receive(subscriber.wantsImages ? commit : withoutImages)
-            }
+            for commit in readingChanges(of: commit) { deliver(commit) }
         }
         let goesOn = state.withLock { state in
             state.isScheduled = !state.pending.isEmpty
             return state.isScheduled
         }
         if goesOn { schedule() }
+    }
+
+    private func deliver(_ commit: CommitRecord) {
+        var withoutImages = commit
+        withoutImages.dropImages()
+        for subscriber in subscriberList {
+            subscriber.receive(subscriber.wantsImages ? commit : withoutImages)
+        }
+    }
+
+    /// Commits of which only the numbers are known, as the file's history has them. Where it cannot be read, anything may have
+    /// changed: the fetch that follows will tell why.
+    private func readingChanges(of commit: CommitRecord) -> [CommitRecord] {
+        guard commit.changes == nil else { return [commit] }
+        return (try? source.changes(commit.sequences, wantsImages)) ?? [commit]
     }
 
     /// Bytes of what waits for the thread: of the rows, and of the objects' records.

@@ -23,8 +23,8 @@ public struct Commit: Sendable {
         public let updated: [T.ID]
         /// The IDs of the objects that are gone.
         public let deleted: [T.ID]
-        /// False when there were too many changes to name, or another process made them: then any object may have changed,
-        /// and the lists are empty.
+        /// False when there were too many changes to name, or another process made them and the history does not hold them any
+        /// more: then any object may have changed, and the lists are empty.
         public let isComplete: Bool
         /// The names of the fields that each updated object changed; all of them where it is not known which.
         public let updatedFields: [T.ID: Set<String>]

@@ -6,11 +6,14 @@ struct CommitFilter: Sendable {
     private let filter: Filter
     /// Whether it builds objects and runs code of the program's on them.
     private let needsObjects: Bool
+    /// The fields that it reads; nil where it may be any.
+    private let fields: Set<Int>?
 
     init(entity: StoredEntity, filter: Filter) {
         self.entity = entity
         self.filter = filter
         needsObjects = filter.needsObject
+        fields = filter.fields
     }
 
     /// Costs a look at each changed object's record. Of those that only the program's own code can decide on, the records
@@ -57,6 +60,11 @@ struct CommitFilter: Sendable {
             case .inserted: return matches(new)
             case .deleted: return matches(old)
             case .updated:
+                // Another process's commit: what was before is not known. It matched if the object does now, where nothing
+                // changed that the predicate reads.
+                if old == nil, new != nil, let fields, !fields.contains(where: changes.rows[row].fields.contains) {
+                    return matches(new)
+                }
                 let before = matches(old)
                 if before == true { return true }
                 let after = matches(new)
@@ -92,6 +100,25 @@ struct CommitFilter: Sendable {
 }
 
 extension Filter {
+    /// The positions of the fields that it reads; nil where the program's own code may read any.
+    fileprivate var fields: Set<Int>? {
+        switch self {
+        case .constant: return []
+        case .compare(let comparison): return [comparison.position]
+        case .isIn(let position, _), .isNull(let position), .startsWith(let position, _), .hasElement(let position, _):
+            return [position]
+        case .not(let filter): return filter.fields
+        case .and(let filters), .or(let filters):
+            var fields: Set<Int> = []
+            for filter in filters {
+                guard let more = filter.fields else { return nil }
+                fields.formUnion(more)
+            }
+            return fields
+        case .object: return nil
+        }
+    }
+
     /// What the parts say that need no object; nil where one decides that does.
     fileprivate func matchesWithoutObject(_ view: RecordView) throws -> Bool? {
         switch self {

@@ -25,7 +25,8 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
     public func values(_ store: Store) -> Values { Values(observer: self, store: store) }
 
     /// The present result at once, then one after each commit that changed an object which the predicate matches, before
-    /// or after the change, and after every commit of another process.
+    /// or after the change. Of another process's commit the objects are known, not what they were before: an update of a
+    /// field that the predicate reads, and a deletion, count as a match.
     ///
     /// Fetch and map run on threads of the store's, never on the consumer's actor or the writer, and only while the
     /// consumer waits for a value: when it is slow, it gets the newest state and misses the ones between. The values that it

@@ -59,14 +59,20 @@ final class Engine: Sendable {
         let limit = environment.options.readerLimit
         readers = ThreadPool(name: "roost.read", size: .init(steady: limit, limit: limit, reserved: limit > 1 ? 1 : 0))
         maps = ThreadPool(name: "roost.map", size: .maps(directory: environment.directory))
-        bus = Bus(sequence: file.sequence, source: Self.commits(of: environment, file.main))
+        let changes = CommittedChanges(history: file.history, origin: origin) { [schema] in schema.entity($0) }
+        bus = Bus(sequence: file.sequence, source: Self.commits(of: environment, file.main, changes))
     }
 
     /// Where the bus sees other processes' commits.
-    static func commits(of environment: Environment, _ main: MainDatabase) -> Bus.Source {
+    static func commits(
+        of environment: Environment, _ main: MainDatabase, _ changes: CommittedChanges
+    ) -> Bus.Source {
         Bus.Source(
             newestSnapshot: { environment.newestSnapshotID },
             lastCommit: { try environment.readAside { (try main.sequence(in: $0).sequence, $0.snapshotID) } },
+            changes: { sequences, withImages in
+                try environment.readAside { try changes.records(of: sequences, withImages: withImages, in: $0) }
+            },
             watch: { written in environment.withDescriptor { FileEvents.shared.watch($0, written) } },
             path: environment.directory)
     }

@@ -54,10 +54,30 @@ struct OtherProcessTests {
         try await store.write { tx in try tx.insert(Storage.Note(id: 50, text: "ours")) }
         let first = try #require(await commits.next())
         #expect(first.origin == .otherProcess && first.sequence == 1)
-        #expect(try first.changes(of: Storage.Note.self)?.isComplete == false)
+        let theirs = try #require(try first.changes(of: Storage.Note.self))
+        #expect(theirs.isComplete && theirs.inserted == [1] && theirs.updated == [] && theirs.deleted == [])
         let second = try #require(await commits.next())
         #expect(second.origin == .thisProcess && second.sequence == 2)
         #expect(try second.changes(of: Storage.Note.self)?.inserted == [50])
+        #expect(other.finish() == 0)
+    }
+
+    /// Another process's commit was once told as one that may have changed anything.
+    @Test func aCommitOfTheirsThatDoesNotConcernAFetchReadsNothing() async throws {
+        let other = try writer()
+        let request = FetchDescriptor<Storage.Note>(predicate: #Predicate { $0.text == "wanted" })
+        var values = request.makeObserver { $0.map(\.id) }.values(store).makeAsyncIterator()
+        #expect(try await values.next() == [])
+        var commits = store.commits().makeAsyncIterator()
+        other.send("something else")
+        #expect(await commits.next()?.sequence == 1)
+        store.engine.bus.drain()
+        let before = store.engine.environment.readTotals.reads
+        other.send("wanted")
+        #expect(try await values.next() == [2])
+        // The fetch, and what the bus reads of each commit: its number, and what it changed.
+        #expect(await commits.next()?.sequence == 2)
+        #expect(store.engine.environment.readTotals.reads - before <= 3)
         #expect(other.finish() == 0)
     }
 
@@ -76,7 +96,10 @@ struct OtherProcessTests {
             let other = try writer("addTimed")
             let hour: UInt64 = 3_600_000_000_000
             let bus = Bus(
-                sequence: 0, source: Engine.commits(of: store.engine.environment, store.engine.main),
+                sequence: 0,
+                source: Engine.commits(
+                    of: store.engine.environment, store.engine.main,
+                    CommittedChanges(history: store.engine.history, origin: store.engine.origin) { _ in nil }),
                 intervals: .init(whileTold: hour, untold: hour))
             let recorder = Recorder()
             bus.subscribe(recorder)
