@@ -185,7 +185,10 @@ extension Environment {
         let (presence, environment) = try PresenceLock.opening(
             directory, isReadOnly: options.isReadOnly, slots: options.slotLimit, triesWhileMissing: triesWhileMissing
         ) {
-            () throws(OpenError) in try attempt(directory: directory, place: place, options: options)
+            () throws(OpenError) in
+            try attempt(directory: directory, place: place, options: options)
+        } discard: {
+            $0.shutDown()
         }
         environment.keep(presence)
         return environment

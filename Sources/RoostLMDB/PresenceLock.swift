@@ -12,13 +12,15 @@ import Foundation
 package final class PresenceLock: Sendable {
     /// Nil for a reader who may not open the directory.
     private let descriptor: Int32?
+    /// A child has the descriptor as well, and the lock with it, which is its parent's to give up.
+    private let owner = getpid()
 
     private init(_ descriptor: Int32?) { self.descriptor = descriptor }
 
     deinit {
         guard let descriptor else { return }
         // Also for a copy of the descriptor that a child has between its fork and its exec.
-        flock(descriptor, LOCK_UN)
+        if getpid() == owner { flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 
@@ -26,18 +28,19 @@ package final class PresenceLock: Sendable {
 
     /// Others' openings take milliseconds each; 600 tries of 5 ms are 3 seconds.
     private static let tries = 600
-    /// Who makes the lock file holds the lock exclusively: that it is missing, or that nobody uses it, under a shared lock can
-    /// only be seen again and again while somebody else, who looks for it likewise, is about to make it, or is closing.
+    /// Who makes the lock file holds the lock exclusively, and who waits for that holds none: that it is missing, or that nobody
+    /// uses it, while somebody has a shared lock can only be seen again and again while that one is closing.
     package static let triesWhileMissing = 500
     private static let pause = 5_000
 
     /// Runs `body`, which lets LMDB open its files, under the lock, and returns the lock with what it gave. Alone when LMDB's
-    /// lock file has to be made.
+    /// lock file has to be made. `discard` undoes `body` where it turns out that somebody else made another lock file.
     static func opening<Result>(
         _ directory: String, isReadOnly: Bool, slots: Int, triesWhileMissing: Int,
-        _ body: () throws(Environment.OpenError) -> Result
+        _ body: () throws(Environment.OpenError) -> Result, discard: (Result) -> Void
     ) throws(Environment.OpenError) -> (PresenceLock, Result) {
-        try verify(lockFile(in: directory))
+        let lockFile = lockFile(in: directory)
+        try verify(lockFile)
         var missing = 0
         for _ in 0..<tries {
             let descriptor = Descriptors.open(directory, O_RDONLY | O_DIRECTORY)
@@ -48,20 +51,30 @@ package final class PresenceLock: Sendable {
             }
             let lock = PresenceLock(descriptor)
             // Taken exclusively first: a shared lock that is to become an exclusive one is lost where it cannot.
-            let isAlone = try take(LOCK_EX, descriptor, directory)
-            var isLocked = isAlone
-            if !isLocked { isLocked = try take(LOCK_SH, descriptor, directory) }
-            if isLocked, isSameFile(descriptor, directory) {
-                if isAlone { try allocate(lockFile(in: directory), slots: slots) }
-                if isAlone || isInUse(lockFile(in: directory)) {
+            if try take(LOCK_EX, descriptor, directory) {
+                if isSameFile(descriptor, directory) {
+                    try allocate(lockFile, slots: slots)
                     let result = try body()
-                    if isAlone { while flock(descriptor, LOCK_SH) != 0, errno == EINTR {} }
-                    return (lock, result)
+                    let made = identity(of: lockFile)
+                    // The system lets go of the one lock before it takes the other: somebody else can be alone in between,
+                    // and finds the lock file that is used, unless it was removed just then.
+                    while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
+                    if identity(of: lockFile) == made { return (lock, result) }
+                    discard(result)
                 }
+            } else if isInUse(lockFile) {
+                if try take(LOCK_SH, descriptor, directory), isSameFile(descriptor, directory), isInUse(lockFile) {
+                    return (lock, try body())
+                }
+            } else {
                 missing += 1
-                if missing >= triesWhileMissing { throw .lockFileRemoved }
+                // Who is alone may be long about it, and needs no lock file.
+                if missing >= triesWhileMissing, try take(LOCK_SH, descriptor, directory), !isInUse(lockFile) {
+                    throw .lockFileRemoved
+                }
             }
             // Somebody else is making the lock file, or is alone for another reason. Two who look in step would go on so.
+            // Nobody keeps a lock who waits: it would keep the others from being alone.
             withExtendedLifetime(lock) {}
             usleep(UInt32.random(in: UInt32(pause / 2)...UInt32(pause)))
         }
@@ -115,6 +128,8 @@ package final class PresenceLock: Sendable {
         }
         guard info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1 else { throw .lockFileLinked(path: path) }
     }
+
+    private static func identity(of path: String) -> FileIdentity? { (try? FileIdentity.of(path)) ?? nil }
 
     /// Whether the locked directory is still the one of that name.
     private static func isSameFile(_ descriptor: Int32, _ path: String) -> Bool {

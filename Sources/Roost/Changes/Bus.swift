@@ -96,7 +96,7 @@ final class Bus: Sendable {
                 subscribers.schedule = PollSchedule(intervals, isWatched: subscribers.watch != nil)
                 repeatPoll(subscribers.schedule)
                 // For what was committed before the file was watched.
-                lookSoon()
+                pollSoon()
             }
         }
     }
@@ -147,10 +147,10 @@ final class Bus: Sendable {
         guard let newest = source.newestSnapshot(),
             state.withLock({ $0.tracker.isWorthReading(newestSnapshot: newest) })
         else { return }
-        lookSoon()
+        pollSoon()
     }
 
-    private func lookSoon() {
+    private func pollSoon() {
         let isTold = state.withLock { state in
             defer { state.isToLook = true }
             return state.isToLook
@@ -168,7 +168,7 @@ final class Bus: Sendable {
     private func poll() {
         guard let newest = source.newestSnapshot() else { return }
         guard state.withLock({ $0.tracker.isWorthReading(newestSnapshot: newest) }) else {
-            plan { $0.looked(.nothing) }
+            plan { $0.polled(.nothing) }
             return
         }
         do {
@@ -176,10 +176,10 @@ final class Bus: Sendable {
             let hasFound = change { $0.read(last.sequence, inSnapshot: last.snapshot) }.foreign != nil
             state.withLock { $0.hasFailed = false }
             // Its number shows before the commit can be read.
-            plan { $0.looked(last.snapshot < newest ? .unreadable : hasFound ? .commits : .nothing) }
+            plan { $0.polled(last.snapshot < newest ? .unreadable : hasFound ? .commits : .nothing) }
         } catch {
             guard source.newestSnapshot() != nil else { return }
-            plan { $0.looked(.unreadable) }
+            plan { $0.polled(.unreadable) }
             let isFirst = state.withLock { state in
                 defer { state.hasFailed = true }
                 return !state.hasFailed

@@ -44,7 +44,7 @@ struct PollSchedule: Equatable, Sendable {
         hasMissed = false
     }
 
-    mutating func looked(_ outcome: Outcome) {
+    mutating func polled(_ outcome: Outcome) {
         switch outcome {
         case .unreadable:
             retry = min(regular, retry.map { $0 * 2 } ?? intervals.firstRetry)

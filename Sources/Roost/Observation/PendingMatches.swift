@@ -63,10 +63,11 @@ final class PendingMatches: Sendable {
         }
     }
 
-    /// Nothing of what waits is wanted any more.
-    func clear() {
+    /// Nothing of what waits is wanted any more; or it cannot be matched.
+    func clear(isMissed: Bool = false) {
         let waiting = state.withLock { state in
             let waiting = state.waiting
+            if isMissed, let last = waiting.last { state.missed = max(state.missed, last.sequence) }
             for (_, match) in waiting { state.byteCount -= match.byteCount }
             state.waiting = []
             return waiting
@@ -79,10 +80,7 @@ final class PendingMatches: Sendable {
             self.matchFirst()
         } fail: { _ in
             // No thread can be had: what waits cannot be matched.
-            self.state.withLock { state in
-                if let last = state.waiting.last { state.missed = max(state.missed, last.sequence) }
-            }
-            self.clear()
+            self.clear(isMissed: true)
             self.goOn()
         }
     }

@@ -61,14 +61,14 @@ struct Repair<T: Entity>: Sendable {
     // MARK: Looking
 
     /// Looks at a batch, after what was found before has been mended.
-    mutating func look(_ context: SnapshotContext) throws {
+    mutating func examine(_ context: SnapshotContext) throws {
         let transaction = context.transaction
         do {
             switch stage {
-            case .records: try lookAtRecords(transaction)
-            case .entries(let index): try lookAtEntries(entity.indexes[index], index, context)
-            case .missingEntries: try lookForMissingEntries(transaction)
-            case .excessEntries(let index): try lookForExcessEntries(entity.indexes[index], index, transaction)
+            case .records: try examineRecords(transaction)
+            case .entries(let index): try examineEntries(entity.indexes[index], index, context)
+            case .missingEntries: try findMissingEntries(transaction)
+            case .excessEntries(let index): try findExcessEntries(entity.indexes[index], index, transaction)
             case .over: return
             }
         } catch {
@@ -115,7 +115,7 @@ struct Repair<T: Entity>: Sendable {
         isThrough = last == nil
     }
 
-    private mutating func lookAtRecords(_ transaction: Transaction) throws {
+    private mutating func examineRecords(_ transaction: Transaction) throws {
         var keys = EntryKeys()
         let none = EntryKeys()
         try walk(entity.records, transaction) { repair, key, record in
@@ -139,7 +139,7 @@ struct Repair<T: Entity>: Sendable {
         }
     }
 
-    private mutating func lookAtEntries(_ index: StoredIndex, _ number: Int, _ context: SnapshotContext) throws {
+    private mutating func examineEntries(_ index: StoredIndex, _ number: Int, _ context: SnapshotContext) throws {
         let width = entity.layout.idKeyWidth
         try walk(index.database, context.transaction) { repair, entry, _ in
             guard let place = index.place(inEntry: entry, width: width) else {
@@ -158,7 +158,7 @@ struct Repair<T: Entity>: Sendable {
         }
     }
 
-    private mutating func lookForMissingEntries(_ transaction: Transaction) throws {
+    private mutating func findMissingEntries(_ transaction: Transaction) throws {
         var keys = EntryKeys()
         let none = EntryKeys()
         var missing = 0
@@ -181,7 +181,7 @@ struct Repair<T: Entity>: Sendable {
         }
     }
 
-    private mutating func lookForExcessEntries(
+    private mutating func findExcessEntries(
         _ index: StoredIndex, _ number: Int, _ transaction: Transaction
     ) throws {
         let width = entity.layout.idKeyWidth

@@ -31,7 +31,7 @@ extension Store {
         var repair = try Repair<T>(self, removing: damage)
         while !repair.isOver {
             try CancellationCheck.now()
-            try read { (tx) throws in try repair.look(tx.context) }
+            try read { (tx) throws in try repair.examine(tx.context) }
             if repair.hasFindings { try write { (tx) throws in try repair.mend(tx.session) } }
         }
         return repair.report
@@ -45,7 +45,7 @@ extension Store {
             let before = repair
             repair = try await read { tx in
                 var repair = before
-                try repair.look(tx.context)
+                try repair.examine(tx.context)
                 return repair
             }
             guard repair.hasFindings else { continue }

@@ -12,7 +12,7 @@ struct PollScheduleTests {
         var (now, looks) = (schedule.interval, 0)
         while now <= time {
             looks += 1
-            schedule.looked(outcome)
+            schedule.polled(outcome)
             now += schedule.interval
         }
         return looks
@@ -25,7 +25,7 @@ struct PollScheduleTests {
         #expect(looks(&schedule, within: 60 * second, .nothing) == 60)
         // After a commit that was told it is the same.
         schedule.fileWasWritten()
-        schedule.looked(.commits)
+        schedule.polled(.commits)
         #expect(looks(&schedule, within: second, .nothing) == 1)
         var unwatched = PollSchedule(.init(), isWatched: false)
         #expect(looks(&unwatched, within: second, .nothing) == 20)
@@ -34,28 +34,28 @@ struct PollScheduleTests {
     @Test func oneThatTellsNothingIsNotReliedUponUntilItTells() {
         var schedule = PollSchedule(.init(), isWatched: true)
         // What was committed before the file was watched nobody could tell.
-        schedule.looked(.commits)
+        schedule.polled(.commits)
         #expect(schedule.interval == second)
-        schedule.looked(.commits)
+        schedule.polled(.commits)
         #expect(schedule.interval == 50_000_000)
-        schedule.looked(.nothing)
+        schedule.polled(.nothing)
         #expect(schedule.interval == 50_000_000)
         schedule.fileWasWritten()
         #expect(schedule.interval == second)
-        schedule.looked(.commits)
+        schedule.polled(.commits)
         #expect(schedule.interval == second)
     }
 
     @Test func whatCannotBeReadYetIsTriedSoonAndThenEverLessOften() {
         var schedule = PollSchedule(.init(), isWatched: true)
-        schedule.looked(.unreadable)
+        schedule.polled(.unreadable)
         #expect(schedule.interval == 1_000_000)
         #expect((10...13).contains(looks(&schedule, within: 3 * second, .unreadable)))
         #expect(schedule.interval == second)
-        schedule.looked(.nothing)
-        schedule.looked(.unreadable)
+        schedule.polled(.nothing)
+        schedule.polled(.unreadable)
         #expect(schedule.interval == 1_000_000)
-        schedule.looked(.commits)
+        schedule.polled(.commits)
         #expect(schedule.interval >= 50_000_000)
     }
 }

@@ -26,7 +26,7 @@ import Testing
     ) throws -> RepairReport<T> {
         var repair = try Repair<T>(store, removing: damage, limits: Self.small(T.self))
         while !repair.isOver {
-            try store.read { (tx) throws in try repair.look(tx.context) }
+            try store.read { (tx) throws in try repair.examine(tx.context) }
             try between(repair)
             if repair.hasFindings { try store.write { (tx) throws in try repair.mend(tx.session) } }
         }
@@ -366,7 +366,7 @@ import Testing
     }
 
     private static func step(_ store: Store, _ repair: inout Repair<Storage.Note>) throws {
-        try store.read { (tx) throws in try repair.look(tx.context) }
+        try store.read { (tx) throws in try repair.examine(tx.context) }
         if repair.hasFindings { try store.write { (tx) throws in try repair.mend(tx.session) } }
     }
 
@@ -388,7 +388,7 @@ import Testing
             var repair = try Repair<Storage.Note>(store, removing: .lost)
             var (batches, most) = (0, 0)
             while !repair.isOver {
-                try store.read { (tx) throws in try repair.look(tx.context) }
+                try store.read { (tx) throws in try repair.examine(tx.context) }
                 batches += 1
                 most = max(most, repair.findingCount)
                 if repair.hasFindings { try store.write { (tx) throws in try repair.mend(tx.session) } }
