@@ -3,8 +3,7 @@
 import Foundation
 
 /// A shared lock (`flock`) on the environment's directory, which everybody holds who has the environment open, from before
-/// LMDB opens its files until after it has closed them. Who must be alone, to make LMDB's lock file or to compact in place,
-/// holds it exclusively.
+/// LMDB opens its files until after it has closed them. Who must be alone, to make LMDB's lock file, holds it exclusively.
 ///
 /// On the directory and not on a file in it: whoever removes files takes nobody's lock away. LMDB's own lock file cannot
 /// serve: closing a descriptor of it would drop LMDB's locks (hazard 2). And it must not be made anew while somebody uses one

@@ -113,7 +113,7 @@ extension StoreError {
                 path: path)
         case .inUse:
             self.init(
-                .alreadyOpen, "Another process has \(path) for itself, as while it compacts it: try again later.",
+                .alreadyOpen, "Another process has an exclusive lock on \(path): try again when it is done.",
                 path: path)
         case .busy:
             self.init(

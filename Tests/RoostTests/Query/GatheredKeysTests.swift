@@ -152,7 +152,7 @@ import Testing
                 #expect(scratchFiles(in: path) == 0)
                 #expect(
                     try Set(FileManager.default.contentsOfDirectory(atPath: path)).isSubset(of: [
-                        "data.mdb", "lock.mdb", "roost.lock",
+                        "data.mdb", "lock.mdb",
                     ]))
             }
         }
