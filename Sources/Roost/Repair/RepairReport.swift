@@ -47,3 +47,25 @@ public struct RepairReport<T: Entity>: Sendable {
     /// Index entries that were missing, and were added.
     public internal(set) var entriesAdded = 0
 }
+
+extension RepairReport: CustomStringConvertible {
+    /// A line for logs: `2 objects of City removed (17, 42), 1 index entry added`, or that nothing was damaged.
+    public var description: String {
+        func some(_ count: Int, _ one: String, _ many: String, _ done: String) -> String? {
+            count == 0 ? nil : "\(count) \(count == 1 ? one : many) \(done)"
+        }
+        func some(_ objects: Objects, _ done: String) -> String? {
+            guard let text = some(objects.count, "object of \(T.entityName)", "objects of \(T.entityName)", done) else {
+                return nil
+            }
+            let ids = objects.ids.prefix(10).map { "\($0)" } + (objects.count > 10 ? ["…"] : [])
+            return ids.isEmpty ? text : "\(text) (\(ids.joined(separator: ", ")))"
+        }
+        let parts = [
+            some(removed, "removed"), some(unreadable, "unreadable"), some(altered, "not as written"),
+            some(entriesAdded, "index entry", "index entries", "added"),
+            some(entriesRemoved, "index entry", "index entries", "removed"),
+        ].compactMap(\.self)
+        return parts.isEmpty ? "nothing of \(T.entityName) was damaged" : parts.joined(separator: ", ")
+    }
+}

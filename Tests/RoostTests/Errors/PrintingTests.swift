@@ -18,4 +18,16 @@ import Testing
         #expect("\(RecordFailure.truncated)" == "The record cannot be read: it is shorter than its layout.")
         #expect(RecordFailure.truncated.localizedDescription == "\(RecordFailure.truncated)")
     }
+
+    @Test func aRepairSaysWhatItDidInALine() throws {
+        var report = RepairReport<Town>()
+        #expect("\(report)" == "nothing of Town was damaged")
+        for id in 1...11 { try id.withKey { report.removed.add($0) } }
+        for id in 1...1 { try id.withKey { report.altered.add($0) } }
+        report.entriesAdded = 1
+        report.entriesRemoved = 2
+        #expect(
+            "\(report)" == "11 objects of Town removed (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …), 1 object of Town not as "
+                + "written (1), 1 index entry added, 2 index entries removed")
+    }
 }
