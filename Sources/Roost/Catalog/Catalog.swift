@@ -25,10 +25,14 @@ struct Catalog: Codable, Equatable, Sendable {
         var database: Int
         /// Field numbers, the most significant first.
         var fields: [Int]
-        /// One entry for each element of the one field.
-        var each: Bool
+        var kind: IndexKind
         /// Escaped bytes of a text or data component before it is cut.
         var textLimit: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case number, database, fields, textLimit
+            case kind = "each"
+        }
     }
 
     struct Entity: Codable, Equatable, Sendable {

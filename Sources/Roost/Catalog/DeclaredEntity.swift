@@ -11,7 +11,7 @@ struct DeclaredEntity: Equatable, Sendable {
     struct Index: Equatable, Sendable {
         /// Positions in `fields`.
         var fields: [Int]
-        var each: Bool
+        var kind: IndexKind
     }
 
     var name: String
@@ -44,19 +44,15 @@ struct DeclaredEntity: Equatable, Sendable {
                             + "fields: \(declared.map(\.name).joined(separator: ", ")). Only a field itself can be indexed."
                     )
                 }
-                if index.isEach {
-                    guard declared[position].type.element?.scalar != nil else {
-                        throw invalid("Index(each:) on \(declared[position].name) needs an array of plain values.")
-                    }
-                } else if declared[position].type.scalar == nil {
-                    throw invalid("the array \(declared[position].name) needs Index(each:).")
+                guard index.kind.component(of: declared[position].type) != nil else {
+                    throw invalid(index.kind.refusal(ofField: declared[position].name))
                 }
                 positions.append(position)
             }
             guard !positions.isEmpty, Set(positions).count == positions.count else {
                 throw invalid("an index must name at least one field, and none twice.")
             }
-            let schema = Index(fields: positions, each: index.isEach)
+            let schema = Index(fields: positions, kind: index.kind)
             guard !indexes.contains(schema) else { throw invalid("an index is declared twice.") }
             indexes.append(schema)
         }
@@ -69,8 +65,7 @@ struct DeclaredEntity: Equatable, Sendable {
         var fixed = 0
         var varying = 0
         for position in index.fields {
-            let type = index.each ? fields[position].type.element : fields[position].type
-            guard let type, let scalar = type.scalar else { continue }
+            guard let type = index.kind.component(of: fields[position].type), let scalar = type.scalar else { continue }
             fixed += type.isOptional ? 1 : 0
             // A cut text or data ends in a mark and eight bytes of hash.
             let width = scalar.codec.keyWidth
@@ -112,7 +107,7 @@ extension Catalog {
             entity.indexes.append(
                 Index(
                     number: entity.nextIndex, database: nextDatabase, fields: index.fields.map { $0 + 1 },
-                    each: index.each, textLimit: try schema.textLimit(of: index)))
+                    kind: index.kind, textLimit: try schema.textLimit(of: index)))
             entity.nextIndex += 1
             nextDatabase += 1
         }
@@ -149,10 +144,10 @@ extension Catalog.Entity {
                     "field \(field.name) is \(field.type) here and \(stored[position].type) there", field: field.name)
             }
         }
-        let wanted = Set(schema.indexes.map { "\($0.each) \($0.fields.map { schema.fields[$0].name })" })
+        let wanted = Set(schema.indexes.map { "\($0.kind) \($0.fields.map { schema.fields[$0].name })" })
         let kept = Set(
             indexes.map { index in
-                "\(index.each) \(index.fields.map { number in fields.first { $0.number == number }?.name ?? "" })"
+                "\(index.kind) \(index.fields.map { number in fields.first { $0.number == number }?.name ?? "" })"
             })
         guard wanted == kept else { throw differs("its indexes are not the same") }
     }

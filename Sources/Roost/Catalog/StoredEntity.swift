@@ -41,16 +41,18 @@ final class StoredEntity: Sendable {
                     throw damaged("an index of \(entity.name) names field \(number)")
                 }
                 let field = placed.fields[position].type
-                guard let type = index.each ? field.element : field, let scalar = type.scalar else {
+                guard let type = index.kind.component(of: field), let scalar = type.scalar else {
                     throw damaged("an index of \(entity.name) names field \(number), which it cannot hold")
                 }
                 return StoredIndex.Component(
                     position: position, scalar: scalar, isOptional: type.isOptional)
             }
-            guard !index.each || components.count == 1 else { throw damaged("an index of \(entity.name) is malformed") }
+            guard components.count <= index.kind.mostFields else {
+                throw damaged("an index of \(entity.name) is malformed")
+            }
             return StoredIndex(
                 number: index.number, database: database, databaseNumber: index.database, components: components,
-                isEach: index.each, textLimit: index.textLimit, hasOwnUnicode: hasOwnUnicode,
+                kind: index.kind, textLimit: index.textLimit, hasOwnUnicode: hasOwnUnicode,
                 entityName: entity.name, fieldNames: components.map { placed.fields[$0.position].name })
         }
         isWritable = !hasForeignIDs && indexes.allSatisfy(\.hasOwnKeys)

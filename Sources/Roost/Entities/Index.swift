@@ -14,19 +14,19 @@
 /// A key path must name stored properties: others throw `invalidSchema` when the store is opened.
 public struct Index<Root: Entity>: Sendable {
     let keyPaths: [PartialKeyPath<Root> & Sendable]
-    let isEach: Bool
+    let kind: IndexKind
 
     /// An index over one or more fields, the first the most significant.
     public init<each Value: FieldValue>(_ keyPaths: repeat KeyPath<Root, each Value> & Sendable) {
         var list: [PartialKeyPath<Root> & Sendable] = []
         repeat list.append(each keyPaths)
         self.keyPaths = list
-        isEach = false
+        kind = .values
     }
 
     /// An index with one entry for each distinct element of an array.
     public init<Element: FieldValue>(each keyPath: KeyPath<Root, [Element]> & Sendable) {
         keyPaths = [keyPath]
-        isEach = true
+        kind = .elements
     }
 }

@@ -3,10 +3,9 @@
 extension StoredIndex {
     /// Appends the keys of the record's entries.
     func appendKeys(of view: RecordView, to keys: inout EntryKeys) throws(RecordFailure) {
-        if isEach {
-            try appendElementKeys(of: view, to: &keys)
-        } else {
-            try keys.append { (key) throws(RecordFailure) in try appendKey(of: view, to: &key) }
+        switch kind {
+        case .values: try keys.append { (key) throws(RecordFailure) in try appendKey(of: view, to: &key) }
+        case .elements: try appendElementKeys(of: view, to: &keys)
         }
     }
 
@@ -58,7 +57,7 @@ extension StoredIndex {
     /// happened: whether an element that went is among the others still is seen from the keys alone.
     func addedElements(from before: RecordView, to after: RecordView) -> Range<Int>? {
         let position = components[0].position
-        guard isEach, !before.isNull(position), !after.isNull(position),
+        guard kind == .elements, !before.isNull(position), !after.isNull(position),
             let element = after.layout.fields[position].type.element,
             let old = try? StoredElements(before.bytes(position), of: element),
             let new = try? StoredElements(after.bytes(position), of: element)

@@ -24,7 +24,7 @@ final class StoredIndex: Sendable {
     let database: Database
     let databaseNumber: Int
     let components: [Component]
-    let isEach: Bool
+    let kind: IndexKind
     let textLimit: Int
     /// Whether its keys are the ones that this build makes of the values: not where text in it was normalised by other
     /// Unicode data.
@@ -33,7 +33,7 @@ final class StoredIndex: Sendable {
     let name: String
 
     init(
-        number: Int, database: Database, databaseNumber: Int, components: [Component], isEach: Bool, textLimit: Int,
+        number: Int, database: Database, databaseNumber: Int, components: [Component], kind: IndexKind, textLimit: Int,
         hasOwnUnicode: Bool, entityName: String,
         fieldNames: [String]
     ) {
@@ -41,10 +41,10 @@ final class StoredIndex: Sendable {
         self.database = database
         self.databaseNumber = databaseNumber
         self.components = components
-        self.isEach = isEach
+        self.kind = kind
         self.textLimit = textLimit
         hasOwnKeys = hasOwnUnicode || !components.contains { $0.scalar.codec.followsUnicode }
-        name = "\(entityName)(\(isEach ? "each " : "")\(fieldNames.joined(separator: ", ")))"
+        name = kind.name(entityName, fieldNames)
     }
 
     /// Whether a key of this index can be cut, so that its order is not the values' order.

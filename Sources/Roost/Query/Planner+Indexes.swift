@@ -4,7 +4,16 @@
 /// requested order.
 extension Planner {
     /// Nil when the index has nothing to offer.
-    func indexDraft(
+    func draft(
+        _ index: StoredIndex, _ conjuncts: [Filter], _ constraints: Constraints, _ total: Int
+    ) throws -> Draft? {
+        switch index.kind {
+        case .values: try valueDraft(index, conjuncts, constraints, total)
+        case .elements: try elementDraft(index, conjuncts, constraints, total)
+        }
+    }
+
+    private func valueDraft(
         _ index: StoredIndex, _ conjuncts: [Filter], _ constraints: Constraints, _ total: Int
     ) throws -> Draft? {
         var prefixes = [KeyBytes()]
@@ -83,7 +92,7 @@ extension Planner {
     }
 
     /// One element's entries are in ID order, each object once.
-    func elementDraft(
+    private func elementDraft(
         _ index: StoredIndex, _ conjuncts: [Filter], _ constraints: Constraints, _ total: Int
     ) throws -> Draft? {
         guard let constraint = constraints[index.components[0].position], let element = constraint.element,

@@ -96,11 +96,7 @@ struct Planner {
             var drafts = [try tableDraft(conjuncts, constraints, total)]
             if let lookup = lookupDraft(conjuncts, constraints, total) { drafts.append(lookup) }
             for index in entity.indexes where index.hasOwnKeys {
-                let draft =
-                    index.isEach
-                    ? try elementDraft(index, conjuncts, constraints, total)
-                    : try indexDraft(index, conjuncts, constraints, total)
-                if let draft { drafts.append(draft) }
+                if let draft = try draft(index, conjuncts, constraints, total) { drafts.append(draft) }
             }
             return drafts
         } catch {
