@@ -48,7 +48,7 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let observer: FetchObserver
         private let store: Store
-        private var iteration: ScopedObservation?
+        private var iteration: ScopedSubscription?
         private var isOver = false
 
         init(observer: FetchObserver, store: Store) {
@@ -63,23 +63,23 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
             if isOver { return nil }
             do {
-                let observation = try iteration ?? begin()
-                iteration = observation
-                guard await observation.observation.signal.wait() else { return end() }
+                let scoped = try iteration ?? begin()
+                iteration = scoped
+                guard await scoped.subscription.signal.wait() else { return end() }
                 let (request, fetch) = (observer.request, observer.fetch)
                 let value: Value
-                switch try await observation.observation.refetch({ tx in try fetch(request, tx) }) {
+                switch try await scoped.subscription.refetch({ tx in try fetch(request, tx) }) {
                 case .value(let fetched): value = fetched
-                case .unmapped(let map): value = try await observation.observation.map(map)
+                case .unmapped(let map): value = try await scoped.subscription.map(map)
                 }
                 if Task.isCancelled {
                     // Another task may share the iteration, and gets no other notice of this state.
-                    observation.observation.signal.invalidate()
+                    scoped.subscription.signal.invalidate()
                     return end()
                 }
                 return value
             } catch {
-                if error is CancellationError { iteration?.observation.signal.invalidate() }
+                if error is CancellationError { iteration?.subscription.signal.invalidate() }
                 _ = end()
                 if error is CancellationError && Task.isCancelled { return nil }
                 if let error = error as? StoreError, error.code == .storeClosed, store.isClosed, iterationHasBegun {
@@ -91,13 +91,13 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
 
         private var iterationHasBegun = false
 
-        private mutating func begin() throws -> ScopedObservation {
+        private mutating func begin() throws -> ScopedSubscription {
             let binding = try store.binding(of: T.self)
             let request = try LoweredRequest(observer.request, binding)
             let commits = CommitFilter(entity: binding.entity, filter: request.filter)
-            let observation = try Observation(store: store, wantsImages: true) { commits.effect(of: $0) }
+            let subscription = try Subscription(store: store, wantsImages: true) { commits.effect(of: $0) }
             iterationHasBegun = true
-            return ScopedObservation(observation)
+            return ScopedSubscription(subscription)
         }
 
         private mutating func end() -> Value? {
@@ -108,11 +108,11 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
     }
 }
 
-/// Ends its observation when the iterator that holds it goes away.
-final class ScopedObservation: Sendable {
-    let observation: Observation
-    init(_ observation: Observation) { self.observation = observation }
-    deinit { observation.close() }
+/// Ends its subscription when the iterator that holds it goes away.
+final class ScopedSubscription: Sendable {
+    let subscription: Subscription
+    init(_ subscription: Subscription) { self.subscription = subscription }
+    deinit { subscription.close() }
 }
 
 extension FetchDescriptor {

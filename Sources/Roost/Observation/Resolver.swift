@@ -100,7 +100,7 @@ public final class Resolver<T: Entity>: Sendable {
     /// One iteration. It observes from its first `next` until it is released or has ended.
     public struct Iterator: AsyncIteratorProtocol {
         private let resolver: Resolver
-        private var iteration: ScopedResolution?
+        private var iteration: ScopedResolverSubscription?
         private var isOver = false
 
         init(resolver: Resolver) { self.resolver = resolver }
@@ -113,12 +113,12 @@ public final class Resolver<T: Entity>: Sendable {
             while !isOver {
                 guard let iteration = iteration ?? resolver.begin() else { return end() }
                 self.iteration = iteration
-                guard await iteration.observation.signal.wait() else { return end() }
+                guard await iteration.subscription.signal.wait() else { return end() }
                 do {
-                    let answer = try await resolver.refetch(iteration.observation)
+                    let answer = try await resolver.refetch(iteration.subscription)
                     if Task.isCancelled {
                         // Another task may share the iteration, and gets no other notice of this state.
-                        iteration.observation.signal.invalidate()
+                        iteration.subscription.signal.invalidate()
                         return end()
                     }
                     guard let answer else { continue }
@@ -130,7 +130,7 @@ public final class Resolver<T: Entity>: Sendable {
                     if resolver.store.isClosed || Task.isCancelled { return end() }
                     if failure != (error as? StoreError)?.code { resolver.report(error) }
                     failure = (error as? StoreError)?.code
-                    await resolver.retry(iteration.observation.signal, after: delay)
+                    await resolver.retry(iteration.subscription.signal, after: delay)
                     delay = min(delay * 2, Self.longestDelay)
                 }
             }
@@ -155,15 +155,15 @@ public final class Resolver<T: Entity>: Sendable {
     // MARK: Iterations
 
     /// Nil when the store is closed or does not know the entity; the latter is reported.
-    private func begin() -> ScopedResolution? {
+    private func begin() -> ScopedResolverSubscription? {
         do {
             let number = try store.binding(of: T.self).entity.number
-            let observation = try Observation(store: store, wantsImages: false) { [weak self] commit in
+            let subscription = try Subscription(store: store, wantsImages: false) { [weak self] commit in
                 self?.isAffected(by: commit, entity: number) == true ? .change : .none
             }
-            let signal = observation.signal
+            let signal = subscription.signal
             state.withLock { $0.signals[ObjectIdentifier(signal)] = signal }
-            return ScopedResolution(observation) { [weak self] in
+            return ScopedResolverSubscription(subscription) { [weak self] in
                 self?.state.withLock { _ = $0.signals.removeValue(forKey: ObjectIdentifier(signal)) }
             }
         } catch {
@@ -188,9 +188,9 @@ public final class Resolver<T: Entity>: Sendable {
     }
 
     /// Looks the list up in one snapshot, chunk by chunk. Nil before the first list.
-    private func refetch(_ observation: Observation) async throws -> Answer? {
+    private func refetch(_ subscription: Subscription) async throws -> Answer? {
         let chunkSize = chunkSize
-        return try await observation.refetch { [self] tx -> Answer? in
+        return try await subscription.refetch { [self] tx -> Answer? in
             guard let ids = state.withLock({ $0.list?.ids }) else { return nil }
             var answer = Answer()
             answer.objects.reserveCapacity(ids.count)
@@ -256,18 +256,18 @@ public final class Resolver<T: Entity>: Sendable {
     }
 }
 
-/// Ends a resolver's observation when the iterator that holds it goes away.
-private final class ScopedResolution: Sendable {
-    let observation: Observation
+/// Ends a resolver's subscription when the iterator that holds it goes away.
+private final class ScopedResolverSubscription: Sendable {
+    let subscription: Subscription
     private let ended: @Sendable () -> Void
 
-    init(_ observation: Observation, ended: @escaping @Sendable () -> Void) {
-        self.observation = observation
+    init(_ subscription: Subscription, ended: @escaping @Sendable () -> Void) {
+        self.subscription = subscription
         self.ended = ended
     }
 
     deinit {
-        observation.close()
+        subscription.close()
         ended()
     }
 }

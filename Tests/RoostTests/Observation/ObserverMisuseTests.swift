@@ -144,7 +144,7 @@ struct ObserverMisuseTests {
                             if CommitBuffer(store: store) == nil { return }
                         } else {
                             guard
-                                let observation = try? Observation(
+                                let observation = try? Subscription(
                                     store: store, wantsImages: true, effect: { _ in .none })
                             else { return }
                             if !store.isClosed { observation.close() }

@@ -43,21 +43,21 @@ struct ObserverPredicateTests {
     }
 
     /// One that has fetched, and is fetched for by nobody.
-    private func observation(_ request: FetchDescriptor<Dial>) throws -> Observation {
+    private func observation(_ request: FetchDescriptor<Dial>) throws -> Subscription {
         let binding = try store.binding(of: Dial.self)
         let filter = CommitFilter(entity: binding.entity, filter: try LoweredRequest(request, binding).filter)
-        let observation = try Observation(store: store, wantsImages: true) { filter.effect(of: $0) }
+        let observation = try Subscription(store: store, wantsImages: true) { filter.effect(of: $0) }
         fetch(observation)
         return observation
     }
 
-    private func fetch(_ observation: Observation) {
+    private func fetch(_ observation: Subscription) {
         observation.signal.beginFetch()
         observation.signal.endFetch(at: (try? store.read { try $0.sequence() }) ?? 0)
     }
 
     /// Whether the commits so far have made the observation fetch again.
-    private func hasFired(_ observation: Observation) async -> Bool {
+    private func hasFired(_ observation: Subscription) async -> Bool {
         store.engine.bus.drain()
         while !observation.matching.isIdle { await Task.yield() }
         return !observation.signal.isOpen(.max)

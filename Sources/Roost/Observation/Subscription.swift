@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Mutable state (mutex): `mapping`, how those are told of the end who wait for a mapping closure. What waits to be matched
 /// by the program's own code is in `matching`.
-final class Observation: CommitSubscriber, Closable {
+final class Subscription: CommitSubscriber, Closable {
     let store: Store
     let signal = ChangeSignal()
     let wantsImages: Bool
@@ -46,7 +46,7 @@ final class Observation: CommitSubscriber, Closable {
         }
     }
 
-    /// Ends the observation; also called when the store is closed. Who waits for a mapping closure gets `storeClosed`.
+    /// Ends the subscription; also called when the store is closed. Who waits for a mapping closure gets `storeClosed`.
     func close() {
         store.engine.bus.unsubscribe(self)
         store.remove(self)
