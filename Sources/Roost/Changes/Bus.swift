@@ -4,9 +4,9 @@ import Synchronization
 
 /// Publishes every commit, in order, once it is complete: this process's as they happen, other processes' as they are noticed.
 ///
-/// The writer hands a commit over and goes on: it costs as much as there are changes, and nothing for the subscribers. They
-/// are told on the bus's own thread, one commit after the other, so a slow one delays others but never the writer. What waits
-/// for that thread is bounded in bytes: see `PendingCommits`.
+/// The writer hands a commit over and goes on: it costs as much as there are changes, and nothing for the subscribers. Those
+/// whom it concerns (`ChangeRoutes`) are told on the bus's own thread, one commit after the other, so a slow one delays others
+/// but never the writer. What waits for that thread is bounded in bytes: see `PendingCommits`.
 ///
 /// While somebody subscribes, other processes' commits are looked for whenever the system tells of a write to the file, and
 /// now and then without: see `PollSchedule`. A look is a load of LMDB's number unless that shows a new commit.
@@ -45,9 +45,7 @@ final class Bus: Sendable {
     }
 
     private struct Subscribers {
-        var all: [ObjectIdentifier: any CommitSubscriber] = [:]
-        /// The same, to be gone through without the lock; nil when there has been a change since.
-        var list: [any CommitSubscriber]?
+        var routes = ChangeRoutes()
         /// How many times somebody was the first.
         var turn = 0
         var watch: (any AnyObject & Sendable)?
@@ -78,19 +76,18 @@ final class Bus: Sendable {
     /// Adds a subscriber. Commits that are complete when this is called may or may not be delivered to it: it reads a snapshot
     /// afterwards and drops what the snapshot holds.
     func subscribe(_ subscriber: any CommitSubscriber) {
-        let turn = subscribers.withLock { $0.all.isEmpty ? $0.turn : nil }
+        let turn = subscribers.withLock { $0.routes.isEmpty ? $0.turn : nil }
         // Read without the lock: it may wait for a reader, and who has one may be about to unsubscribe.
         let last = turn == nil ? nil : try? source.lastCommit().sequence
         subscribers.withLock { subscribers in
-            if let last, subscribers.all.isEmpty, subscribers.turn == turn {
+            if let last, subscribers.routes.isEmpty, subscribers.turn == turn {
                 // What others committed while nobody followed is no news.
                 state.withLock { $0.tracker.skip(to: last) }
             }
-            guard subscribers.all.updateValue(subscriber, forKey: ObjectIdentifier(subscriber)) == nil else { return }
-            subscribers.list = nil
+            guard subscribers.routes.add(subscriber) else { return }
             if subscriber.wantsImages { imageWanterCount.add(1, ordering: .acquiringAndReleasing) }
             subscriberCount.add(1, ordering: .acquiringAndReleasing)
-            if subscribers.all.count == 1 {
+            if subscribers.routes.count == 1 {
                 subscribers.turn += 1
                 subscribers.watch = source.watch { [weak self] in self?.fileWasWritten() }
                 subscribers.schedule = PollSchedule(intervals, isWatched: subscribers.watch != nil)
@@ -104,11 +101,10 @@ final class Bus: Sendable {
     /// Removes a subscriber; one delivery to it may still be under way.
     func unsubscribe(_ subscriber: any CommitSubscriber) {
         let watch = subscribers.withLock { subscribers -> (any AnyObject & Sendable)? in
-            guard subscribers.all.removeValue(forKey: ObjectIdentifier(subscriber)) != nil else { return nil }
-            subscribers.list = nil
+            guard subscribers.routes.remove(subscriber) else { return nil }
             if subscriber.wantsImages { imageWanterCount.subtract(1, ordering: .acquiringAndReleasing) }
             subscriberCount.subtract(1, ordering: .acquiringAndReleasing)
-            guard subscribers.all.isEmpty else { return nil }
+            guard subscribers.routes.isEmpty else { return nil }
             defer { subscribers.watch = nil }
             subscribers.schedule = nil
             repeatPoll(nil)
@@ -117,12 +113,11 @@ final class Bus: Sendable {
         withExtendedLifetime(watch) {}
     }
 
-    private var subscriberList: [any CommitSubscriber] {
+    /// Has a subscriber told by its present interest, if it still is one. Commits that are complete when this is called may or
+    /// may not be delivered by it.
+    func interestChanged(of subscriber: any CommitSubscriber) {
         subscribers.withLock { subscribers in
-            if let list = subscribers.list { return list }
-            let list = Array(subscribers.all.values)
-            subscribers.list = list
-            return list
+            if subscribers.routes.contains(subscriber) { subscribers.routes.add(subscriber) }
         }
     }
 
@@ -257,11 +252,33 @@ final class Bus: Sendable {
     }
 
     private func deliver(_ commit: CommitRecord) {
+        var commit = commit
         var withoutImages = commit
         withoutImages.dropImages()
-        for subscriber in subscriberList {
-            subscriber.receive(subscriber.wantsImages ? commit : withoutImages)
+        for (subscriber, rows) in concerned(by: commit) {
+            if subscriber.wantsImages {
+                commit.concerned = rows
+                subscriber.receive(commit)
+            } else {
+                withoutImages.concerned = rows
+                subscriber.receive(withoutImages)
+            }
         }
+    }
+
+    /// How many rows are looked at while others wait for the lock.
+    private static let rowsAtOnce = 256
+
+    private func concerned(by commit: CommitRecord) -> [(subscriber: any CommitSubscriber, rows: [Int: [Int]])] {
+        var found = ChangeRoutes.Found()
+        subscribers.withLock { $0.routes.find(commit, in: &found) }
+        for changes in commit.changes ?? [] {
+            for start in stride(from: 0, to: changes.rows.count, by: Self.rowsAtOnce) {
+                let rows = start..<min(start + Self.rowsAtOnce, changes.rows.count)
+                subscribers.withLock { $0.routes.find(rows, of: changes, in: &found) }
+            }
+        }
+        return subscribers.withLock { $0.routes.subscribers(found) }
     }
 
     /// Commits of which only the numbers are known, as the file's history has them. Where it cannot be read, anything may have

@@ -8,6 +8,8 @@ struct CommitRecord: Sendable {
     let isForeign: Bool
     /// Nil when anything may have changed.
     private(set) var changes: [EntityChanges]?
+    /// Which rows may concern the subscriber that gets it, by entity, in their order; any where there are none named.
+    var concerned: [Int: [Int]] = [:]
 
     init(sequences: ClosedRange<UInt64>, isForeign: Bool, changes: [EntityChanges]?) {
         self.sequences = sequences
@@ -23,6 +25,11 @@ struct CommitRecord: Sendable {
 
     var imageBytes: Int { (changes ?? []).reduce(0) { $0 + $1.imageBytes } }
 
+    /// The rows that may concern the subscriber.
+    func rows(of changes: EntityChanges) -> RowNumbers {
+        concerned[changes.entity].map(RowNumbers.some) ?? .all(changes.rows.indices)
+    }
+
     /// Forgets the objects' records. Costs as much as there are entities.
     mutating func dropImages() {
         guard let entities = changes?.indices else { return }
@@ -30,9 +37,40 @@ struct CommitRecord: Sendable {
     }
 }
 
+/// Some or all of an entity's rows in a commit.
+enum RowNumbers: Sequence, Sendable {
+    case all(Range<Int>)
+    case some([Int])
+
+    func makeIterator() -> Iterator {
+        switch self {
+        case .all(let range): Iterator(rest: range, list: [])
+        case .some(let list): Iterator(rest: list.indices, list: list)
+        }
+    }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate var rest: Range<Int>
+        /// Empty where all are meant.
+        fileprivate let list: [Int]
+
+        mutating func next() -> Int? {
+            guard let place = rest.popFirst() else { return nil }
+            return list.isEmpty ? place : list[place]
+        }
+    }
+}
+
 /// A subscriber of the bus. Called on the bus's thread, in the order of the commits; must return soon.
 protocol CommitSubscriber: AnyObject, Sendable {
     /// Whether it matches commits by the records before and after. The others never get records.
     var wantsImages: Bool { get }
+    /// Which commits it is told of. Asked when it subscribes, and under the bus's lock: it must return at once. One that names values of
+    /// fields wants images.
+    var interest: ChangeInterest { get }
     func receive(_ commit: CommitRecord)
+}
+
+extension CommitSubscriber {
+    var interest: ChangeInterest { .everything }
 }

@@ -16,6 +16,9 @@ struct CommitFilter: Sendable {
         fields = filter.fields
     }
 
+    /// Which commits it has to be asked about.
+    var interest: ChangeInterest { filter.interest(in: entity) }
+
     /// Costs a look at each changed object's record. Of those that only the program's own code can decide on, the records
     /// are copied, at most `PendingMatches.byteLimit` bytes.
     func effect(of commit: CommitRecord) -> CommitEffect {
@@ -23,7 +26,7 @@ struct CommitFilter: Sendable {
         guard let changed = changes.first(where: { $0.entity == entity.number }) else { return .none }
         if !changed.isComplete { return .change }
         var undecided = Undecided(of: changed)
-        for row in changed.rows.indices {
+        for row in commit.rows(of: changed) {
             let matches = matches(row, of: changed) { view in
                 needsObjects ? try filter.matchesWithoutObject(view) : try filter.matches(view)
             }

@@ -95,7 +95,10 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
             let binding = try store.binding(of: T.self)
             let request = try LoweredRequest(observer.request, binding)
             let commits = CommitFilter(entity: binding.entity, filter: request.filter)
-            let subscription = try Subscription(store: store, wantsImages: true) { commits.effect(of: $0) }
+            let interest = commits.interest
+            let subscription = try Subscription(store: store, wantsImages: true, interest: { interest }) {
+                commits.effect(of: $0)
+            }
             iterationHasBegun = true
             return ScopedSubscription(subscription)
         }

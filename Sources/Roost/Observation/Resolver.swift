@@ -16,7 +16,7 @@ import Synchronization
 /// IDs without an object are left out, and so are objects whose record cannot be decoded: `errors` tells of those. A resolver
 /// keeps its store open while it lives, and ends when the store is closed.
 public final class Resolver<T: Entity>: Sendable {
-    // Mutable state, guarded by `state`: the list, the iterations to be told about a new one, and who listens for errors.
+    // Mutable state, guarded by `state`: the list, the subscriptions to be told about a new one, and who listens for errors.
 
     /// How the objects of a value are ordered.
     public enum Order: Sendable {
@@ -26,7 +26,7 @@ public final class Resolver<T: Entity>: Sendable {
 
     private struct State {
         var list: IDList?
-        var signals: [ObjectIdentifier: ChangeSignal] = [:]
+        var subscriptions: [ObjectIdentifier: Subscription] = [:]
         var listeners = WaitList<AsyncStream<StoreError>.Continuation>()
     }
 
@@ -62,12 +62,15 @@ public final class Resolver<T: Entity>: Sendable {
         if before?.ids == ids { return }
         // An ID that is too long for a key has no object, and no commit can give it one.
         let keys = Set(ids.compactMap { id in try? id.withKey { Array($0) } })
-        let (signals, replaced) = state.withLock { state -> ([ChangeSignal], IDList?) in
+        let (subscriptions, replaced) = state.withLock { state -> ([Subscription], IDList?) in
             defer { state.list = IDList(ids: ids, keys: keys) }
-            return (Array(state.signals.values), state.list)
+            return (Array(state.subscriptions.values), state.list)
         }
         withExtendedLifetime(replaced) {}
-        for signal in signals { signal.invalidate() }
+        for subscription in subscriptions {
+            subscription.interestChanged()
+            subscription.signal.invalidate()
+        }
     }
 
     /// The objects, from the first `resolve` on. Each iteration is independent, and gets the newest state when it asks.
@@ -157,14 +160,19 @@ public final class Resolver<T: Entity>: Sendable {
     /// Nil when the store is closed or does not know the entity; the latter is reported.
     private func begin() -> ScopedResolverSubscription? {
         do {
-            let number = try store.binding(of: T.self).entity.number
-            let subscription = try Subscription(store: store, wantsImages: false) { [weak self] commit in
-                self?.isAffected(by: commit, entity: number) == true ? .change : .none
-            }
-            let signal = subscription.signal
-            state.withLock { $0.signals[ObjectIdentifier(signal)] = signal }
+            let entity = try store.binding(of: T.self).entity
+            let subscription = try Subscription(
+                store: store, wantsImages: false,
+                interest: { [weak self] in self?.interest(in: entity) ?? ChangeInterest(entity, []) },
+                effect: { [weak self] commit in
+                    self?.isAffected(by: commit, entity: entity.number) == true ? .change : .none
+                })
+            let key = ObjectIdentifier(subscription)
+            state.withLock { $0.subscriptions[key] = subscription }
+            // For a list that came meanwhile.
+            subscription.interestChanged()
             return ScopedResolverSubscription(subscription) { [weak self] in
-                self?.state.withLock { _ = $0.signals.removeValue(forKey: ObjectIdentifier(signal)) }
+                self?.state.withLock { _ = $0.subscriptions.removeValue(forKey: key) }
             }
         } catch {
             if !store.isClosed { report(error) }
@@ -172,12 +180,20 @@ public final class Resolver<T: Entity>: Sendable {
         }
     }
 
+    /// IDs that are registered each for itself; a longer list is asked about every change.
+    private static var mostAnchors: Int { 256 }
+
+    private func interest(in entity: StoredEntity) -> ChangeInterest {
+        let keys = state.withLock { $0.list?.keys } ?? []
+        return ChangeInterest(entity, [keys.count > Self.mostAnchors ? .all : .ids(Array(keys))])
+    }
+
     private func isAffected(by commit: CommitRecord, entity: Int) -> Bool {
         guard let changes = commit.changes else { return true }
         guard let changed = changes.first(where: { $0.entity == entity }) else { return false }
         if !changed.isComplete { return true }
         guard let keys = state.withLock({ $0.list?.keys }) else { return false }
-        return changed.rows.contains { keys.contains($0.key) }
+        return commit.rows(of: changed).contains { keys.contains(changed.rows[$0].key) }
     }
 
     /// What a list of IDs gives.

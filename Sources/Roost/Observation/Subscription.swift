@@ -13,17 +13,20 @@ final class Subscription: CommitSubscriber, Closable {
     let store: Store
     let signal = ChangeSignal()
     let wantsImages: Bool
+    private let currentInterest: @Sendable () -> ChangeInterest
     /// What a commit means for the result. Called by the bus: it runs no code of the program's.
     private let effect: @Sendable (CommitRecord) -> CommitEffect
     let matching: PendingMatches
     private let mapping = Mutex(WaitList<@Sendable () -> Void>())
 
-    /// Throws `storeClosed`.
+    /// `interest` says which commits `effect` is asked about; both are called by the bus. Throws `storeClosed`.
     init(
-        store: Store, wantsImages: Bool, effect: @escaping @Sendable (CommitRecord) -> CommitEffect
+        store: Store, wantsImages: Bool, interest: @escaping @Sendable () -> ChangeInterest = { .everything },
+        effect: @escaping @Sendable (CommitRecord) -> CommitEffect
     ) throws {
         self.store = store
         self.wantsImages = wantsImages
+        currentInterest = interest
         self.effect = effect
         matching = PendingMatches(signal: signal, threads: store.engine.maps)
         // In this order: what closes the store meanwhile finds what it has to end.
@@ -35,6 +38,11 @@ final class Subscription: CommitSubscriber, Closable {
             throw error
         }
     }
+
+    var interest: ChangeInterest { currentInterest() }
+
+    /// What `interest` gives has changed.
+    func interestChanged() { store.engine.bus.interestChanged(of: self) }
 
     func receive(_ commit: CommitRecord) {
         let sequence = commit.sequences.upperBound

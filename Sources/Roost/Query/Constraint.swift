@@ -61,60 +61,72 @@ extension Constraint {
     ) -> ([KeyRange], isExact: Bool)? {
         guard isRange else { return nil }
         let component = index.components[number]
-        var isExact = prefix == nil
-        let ranges = prefixes.map { start -> KeyRange in
-            // Null is below every bound, and no comparison with it holds.
-            let present = component.isOptional ? start.bytes + [1] : start.bytes
-            func encoded(_ value: StoredValue) -> (bytes: [UInt8], isExact: Bool) {
-                var key = KeyBytes()
-                key.append(present)
-                let isExact = key.append(value, limit: index.textLimit)
-                return (key.bytes, isExact)
-            }
-            /// Up to where a cut value agrees with every longer one.
-            func cut(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.dropLast(9)) }
-
-            var range = KeyRange(prefix: present)
-            if let (value, isIncluded) = lower {
-                let (key, exact) = encoded(value)
-                isExact = isExact && exact
-                let low = !exact ? cut(key) : isIncluded ? key : KeyRange.successor(ofPrefix: key)
-                // No key is above one of FF alone: then nothing is above the greatest value.
-                range = range.intersection(
-                    low.map { KeyRange(lower: $0, upper: nil) } ?? KeyRange(lower: key, upper: key))
-            }
-            if let (value, isIncluded) = upper {
-                let (key, exact) = encoded(value)
-                isExact = isExact && exact
-                let high =
-                    !exact
-                    ? KeyRange.successor(ofPrefix: cut(key)) : isIncluded ? KeyRange.successor(ofPrefix: key) : key
-                range = range.intersection(KeyRange(lower: [], upper: high))
-            } else if let greatest = lower?.value.greatestOrdered {
-                let high = KeyRange.successor(ofPrefix: encoded(greatest).bytes)
-                range = range.intersection(KeyRange(lower: [], upper: high))
-            }
-            if let text = prefix {
-                var key = KeyBytes()
-                key.append(present)
-                let textStart = key.count
-                // Without the end; a cut prefix loses its hash, too.
-                if text.bytes.withUnsafeBytes({ key.append(escaping: $0, limit: index.textLimit) }) {
-                    key.truncate(to: key.count - 1)
-                } else {
-                    key.truncate(to: textStart + index.textLimit)
-                }
-                range = range.intersection(KeyRange(prefix: key.bytes))
-            }
-            return range
+        var isExact = true
+        let ranges = prefixes.compactMap { start -> KeyRange? in
+            let range = range(isOptional: component.isOptional, textLimit: index.textLimit, behind: start.bytes)
+            isExact = isExact && range?.isExact == true
+            return range?.range
         }
         return (ranges, isExact)
+    }
+
+    /// The range of a value's keys that it leaves, behind a prefix, and whether that is exactly what it says. Nil when it is no
+    /// range.
+    func range(isOptional: Bool, textLimit: Int, behind start: [UInt8]) -> (range: KeyRange, isExact: Bool)? {
+        guard isRange else { return nil }
+        var isExact = prefix == nil
+        // Null is below every bound, and no comparison with it holds.
+        let present = isOptional ? start + [1] : start
+        func encoded(_ value: StoredValue) -> (bytes: [UInt8], isExact: Bool) {
+            var key = KeyBytes()
+            key.append(present)
+            let isExact = key.append(value, limit: textLimit)
+            return (key.bytes, isExact)
+        }
+        /// Up to where a cut value agrees with every longer one.
+        func cut(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.dropLast(9)) }
+
+        var range = KeyRange(prefix: present)
+        if let (value, isIncluded) = lower {
+            let (key, exact) = encoded(value)
+            isExact = isExact && exact
+            let low = !exact ? cut(key) : isIncluded ? key : KeyRange.successor(ofPrefix: key)
+            // No key is above one of FF alone: then nothing is above the greatest value.
+            range = range.intersection(
+                low.map { KeyRange(lower: $0, upper: nil) } ?? KeyRange(lower: key, upper: key))
+        }
+        if let (value, isIncluded) = upper {
+            let (key, exact) = encoded(value)
+            isExact = isExact && exact
+            let high =
+                !exact
+                ? KeyRange.successor(ofPrefix: cut(key)) : isIncluded ? KeyRange.successor(ofPrefix: key) : key
+            range = range.intersection(KeyRange(lower: [], upper: high))
+        } else if let greatest = lower?.value.greatestOrdered {
+            let high = KeyRange.successor(ofPrefix: encoded(greatest).bytes)
+            range = range.intersection(KeyRange(lower: [], upper: high))
+        }
+        if let text = prefix {
+            var key = KeyBytes()
+            key.append(present)
+            let textStart = key.count
+            // Without the end; a cut prefix loses its hash, too.
+            if text.bytes.withUnsafeBytes({ key.append(escaping: $0, limit: textLimit) }) {
+                key.truncate(to: key.count - 1)
+            } else {
+                key.truncate(to: textStart + textLimit)
+            }
+            range = range.intersection(KeyRange(prefix: key.bytes))
+        }
+        return (range, isExact)
     }
 }
 
 /// The constraints of a predicate, at most one a field: few, so they are searched in their order.
 struct Constraints {
     private var list: [Constraint] = []
+
+    var all: [Constraint] { list }
 
     /// Conjuncts behind one that can throw are left alone: a narrower scan would keep the predicate from throwing where it
     /// must.
