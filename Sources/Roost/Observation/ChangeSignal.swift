@@ -16,17 +16,50 @@ final class ChangeSignal: Sendable {
         var seen: UInt64 = 0
         /// Fetches under way; several when tasks share the observation.
         var fetches = 0
+        /// Where the window ends that the newest fetch gave; nil when it is not full, or there is none.
+        var end: ResultPlace?
+        /// Commits that came while something was fetched: only the result tells whether they concern it.
+        var undecided: [(sequence: UInt64, place: ResultPlace)] = []
+        var undecidedBytes = 0
         var isFinished = false
         var waiting = WaitList<Promise<Void>>()
 
         var isReady: Bool { isForced || invalidatedBy > 0 || isFinished }
+
+        mutating func decide(_ sequence: UInt64, _ place: ResultPlace) {
+            if sequence <= seen { return }
+            if let end, place > end { return }
+            invalidatedBy = max(invalidatedBy, sequence)
+        }
+
+        /// Decides on what came meanwhile, once nothing is fetched any more.
+        mutating func decideAll() {
+            guard fetches == 0, !undecided.isEmpty else { return }
+            for (sequence, place) in undecided { decide(sequence, place) }
+            (undecided, undecidedBytes) = ([], 0)
+        }
     }
+
+    /// Of commits that are to be decided on after a fetch.
+    static let undecidedLimit = 64
+    static let undecidedByteLimit = 64 << 10
 
     private let state = Mutex(State())
 
-    /// A commit concerns the observation. Nothing when a fetch has seen it meanwhile.
-    func invalidate(by sequence: UInt64) {
-        change { if sequence > $0.seen { $0.invalidatedBy = max($0.invalidatedBy, sequence) } }
+    /// A commit concerns the observation, from a place of the result on. Nothing when a fetch has seen it meanwhile, or the place
+    /// is behind the window's end.
+    func invalidate(by sequence: UInt64, from place: ResultPlace = .anywhere) {
+        change { state in
+            guard state.fetches > 0, case .at(let key) = place, sequence > state.seen,
+                state.undecided.count < Self.undecidedLimit,
+                state.undecidedBytes + key.count <= Self.undecidedByteLimit
+            else {
+                // With no room left it concerns the observation.
+                return state.decide(sequence, state.fetches > 0 ? .anywhere : place)
+            }
+            state.undecided.append((sequence, place))
+            state.undecidedBytes += key.count
+        }
     }
 
     /// Whether it makes a difference that a commit concerns the observation. It makes none when a fetch has seen it, or when
@@ -47,6 +80,9 @@ final class ChangeSignal: Sendable {
     /// How many tasks wait. For tests.
     var waiters: Int { state.withLock { $0.waiting.count } }
 
+    /// Whether there is a reason to fetch.
+    var isInvalid: Bool { state.withLock { $0.isReady } }
+
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// A fetch begins: what forced it is taken care of. Returns the newest commit that asked for it.
@@ -59,12 +95,15 @@ final class ChangeSignal: Sendable {
         }
     }
 
-    /// A fetch saw every commit up to `sequence`; or it failed, and is not to be tried again for their sake.
-    func endFetch(at sequence: UInt64) {
-        state.withLock { state in
+    /// A fetch saw every commit up to `sequence`; or it failed, and is not to be tried again for their sake. `end` is where its
+    /// window ends.
+    func endFetch(at sequence: UInt64, end: ResultPlace? = nil) {
+        change { state in
             state.fetches -= 1
+            if sequence >= state.seen { state.end = end }
             state.seen = max(state.seen, sequence)
             if state.invalidatedBy <= sequence { state.invalidatedBy = 0 }
+            state.decideAll()
         }
     }
 
@@ -73,6 +112,7 @@ final class ChangeSignal: Sendable {
         change { state in
             state.fetches -= 1
             state.isForced = true
+            state.decideAll()
         }
     }
 

@@ -4,8 +4,8 @@
 enum CommitEffect: Sendable {
     /// Nothing: it is the same as before.
     case none
-    /// It may be another one.
-    case change
+    /// It may be another one, from this place on.
+    case change(from: ResultPlace)
     /// Only the program's own code can tell, which must not run where commits are delivered. Nil where there is too much
     /// to be kept for it.
     case unknown(Match?)
@@ -14,8 +14,24 @@ enum CommitEffect: Sendable {
     struct Match: Sendable {
         /// Bytes of memory that it takes.
         let byteCount: Int
-        /// Whether the result may have changed. It may throw nothing, take any time, and stops early, with any answer, once
+        /// From where on the result may have changed; nil when it has not. It may throw nothing, take any time, and stops early, with any answer, once
         /// it is not wanted.
-        let holds: @Sendable (_ isWanted: () -> Bool) -> Bool
+        let place: @Sendable (_ isWanted: () -> Bool) -> ResultPlace?
+    }
+}
+
+/// A place in a result's order.
+enum ResultPlace: Sendable, Comparable {
+    /// Before everything, or not known.
+    case anywhere
+    /// Sort key and ID of an object that has its place here (`RequestedOrder.appendKey`).
+    case at([UInt8])
+
+    static func < (a: ResultPlace, b: ResultPlace) -> Bool {
+        switch (a, b) {
+        case (.anywhere, .at): true
+        case (.at(let a), .at(let b)): a.lexicographicallyPrecedes(b)
+        default: false
+        }
     }
 }

@@ -1,77 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells whether a commit can change the result of a fetch, by the changed objects before and after.
+/// Tells whether a commit can change the result of a fetch, by the changed objects before and after; of a window, from which
+/// place on.
 struct CommitFilter: Sendable {
     let entity: StoredEntity
     private let filter: Filter
     /// Whether it builds objects and runs code of the program's on them.
     private let needsObjects: Bool
-    /// The fields that it reads; nil where it may be any.
+    /// The fields by whose values an object is in the result, and at its place; nil where it may be any.
     private let fields: Set<Int>?
+    /// The order of a window whose end can be told; nil of any other result.
+    private let window: RequestedOrder?
+    private let limit: Int?
 
-    init(entity: StoredEntity, filter: Filter) {
+    init(entity: StoredEntity, request: LoweredRequest) {
         self.entity = entity
-        self.filter = filter
+        filter = request.filter
         needsObjects = filter.needsObject
-        fields = filter.fields
+        let window = request.limit != nil && request.order.isKeyed && !entity.hasForeignIDs ? request.order : nil
+        self.window = window
+        fields = filter.fields.map { $0.union(window?.fields ?? []) }
+        limit = request.limit
     }
 
+    private var isEmpty: Bool { limit == 0 }
+
     /// Which commits it has to be asked about.
-    var interest: ChangeInterest { filter.interest(in: entity) }
+    var interest: ChangeInterest { isEmpty ? ChangeInterest(entity, []) : filter.interest(in: entity) }
+
+    /// Where a window ends in a snapshot; nil where it does not, or where that cannot be told. Costs a look at the last row's
+    /// record.
+    func end<T: Entity>(
+        of type: T.Type, rowCount: Int, lastID: T.ID?, _ transaction: borrowing ReadTransaction
+    ) throws -> ResultPlace? {
+        guard let window, let lastID, rowCount == limit else { return nil }
+        let context = transaction.context
+        let handle = try context.handle(ObjectIdentifier(type), T.entityName)
+        return try lastID.withKey { key in
+            guard let record = try context.record(handle, key) else { return nil }
+            // The fetch has read it; what else there may be wrong, it will tell again.
+            return try? entity.read(key: key, record: record) { try Self.place(of: $0, in: window) }
+        }
+    }
+
+    private static func place(of view: RecordView, in window: RequestedOrder) throws -> ResultPlace {
+        var key = KeyBytes()
+        try window.appendKey(of: view, to: &key)
+        return .at(key.bytes)
+    }
+
+    /// What an object says, before and after.
+    private enum Finding {
+        case noMatch
+        case match(ResultPlace)
+        /// Only the program's own code can tell.
+        case undecided
+    }
 
     /// Costs a look at each changed object's record. Of those that only the program's own code can decide on, the records
     /// are copied, at most `PendingMatches.byteLimit` bytes.
     func effect(of commit: CommitRecord) -> CommitEffect {
-        guard let changes = commit.changes else { return .change }
+        if isEmpty { return .none }
+        guard let changes = commit.changes else { return .change(from: .anywhere) }
         guard let changed = changes.first(where: { $0.entity == entity.number }) else { return .none }
-        if !changed.isComplete { return .change }
+        if !changed.isComplete { return .change(from: .anywhere) }
+        var first: ResultPlace?
         var undecided = Undecided(of: changed)
         for row in commit.rows(of: changed) {
-            let matches = matches(row, of: changed) { view in
+            let finding = finding(row, of: changed) { view in
                 needsObjects ? try filter.matchesWithoutObject(view) : try filter.matches(view)
             }
-            switch matches {
-            case false: continue
-            case true: return .change
-            case nil: undecided.add(row, of: changed)
+            switch finding {
+            case .noMatch: continue
+            case .match(let place):
+                first = min(first ?? place, place)
+                if first == .anywhere { return .change(from: .anywhere) }
+            case .undecided: undecided.add(row, of: changed)
             }
         }
-        if undecided.isEmpty { return .none }
+        if undecided.isEmpty { return first.map { .change(from: $0) } ?? .none }
         guard let undecided = undecided.changes else { return .unknown(nil) }
         return .unknown(
-            CommitEffect.Match(byteCount: undecided.rowBytes + undecided.imageBytes) { isWanted in
-                undecided.rows.indices.contains { row in
-                    isWanted() && matches(row, of: undecided) { try filter.matches($0) } != false
+            CommitEffect.Match(byteCount: undecided.rowBytes + undecided.imageBytes) { [first] isWanted in
+                var first = first
+                for row in undecided.rows.indices where isWanted() {
+                    switch finding(row, of: undecided, { try filter.matches($0) }) {
+                    case .noMatch: continue
+                    case .match(let place): first = min(first ?? place, place)
+                    case .undecided: first = .anywhere
+                    }
+                    if first == .anywhere { break }
                 }
+                return first
             })
     }
 
-    /// Whether the object matches before or after; nil where that cannot be told. One that cannot be tested counts as a
-    /// match: the fetch will tell.
-    private func matches(
+    /// Whether the object matches before or after, and at which place first. One that cannot be tested counts as a match: the
+    /// fetch will tell.
+    private func finding(
         _ row: Int, of changes: EntityChanges, _ test: (RecordView) throws -> Bool?
-    ) -> Bool? {
+    ) -> Finding {
         let key = changes.rows[row].key
-        func matches(_ image: UnsafeRawBufferPointer?) -> Bool? {
-            guard let image else { return true }
+        func finding(_ image: UnsafeRawBufferPointer?) -> Finding {
+            guard let image else { return .match(.anywhere) }
             return key.withUnsafeBytes { key in
-                do { return try entity.read(key: key, record: image, test) } catch { return true }
+                do {
+                    return try entity.read(key: key, record: image) { view -> Finding in
+                        guard let matches = try test(view) else { return .undecided }
+                        if !matches { return .noMatch }
+                        return .match(try window.map { try Self.place(of: view, in: $0) } ?? .anywhere)
+                    }
+                } catch { return .match(.anywhere) }
             }
         }
         return changes.withImages(of: row) { old, new in
             switch changes.rows[row].kind {
-            case .inserted: return matches(new)
-            case .deleted: return matches(old)
+            case .inserted: return finding(new)
+            case .deleted: return finding(old)
             case .updated:
                 // Another process's commit: what was before is not known. It matched if the object does now, where nothing
                 // changed that the predicate reads.
                 if old == nil, new != nil, let fields, !fields.contains(where: changes.rows[row].fields.contains) {
-                    return matches(new)
+                    return finding(new)
                 }
-                let before = matches(old)
-                if before == true { return true }
-                let after = matches(new)
-                return after == true ? true : before == nil ? nil : after
+                let before = finding(old)
+                if case .match(.anywhere) = before { return before }
+                switch (before, finding(new)) {
+                case (.match(let before), .match(let after)): return .match(min(before, after))
+                case (_, .match(.anywhere)): return .match(.anywhere)
+                case (.undecided, _), (_, .undecided): return .undecided
+                case (.match, _): return before
+                case (_, let after): return after
+                }
             }
         }
     }

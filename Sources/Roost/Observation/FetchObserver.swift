@@ -18,14 +18,28 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
         case unmapped(@Sendable () throws -> Value)
     }
 
+    /// The rows that an answer is made of, as far as they are known: what is behind a full window's last row does not change it.
+    struct Rows {
+        var count = 0
+        var last: T.ID?
+
+        init() {}
+
+        init(_ objects: [T]) {
+            count = objects.count
+            last = objects.last?.id
+        }
+    }
+
     let request: FetchDescriptor<T>
-    let fetch: @Sendable (FetchDescriptor<T>, borrowing ReadTransaction) throws -> Answer
+    let fetch: @Sendable (FetchDescriptor<T>, borrowing ReadTransaction, _ rows: inout Rows) throws -> Answer
 
     /// The values, beginning with the present one. See `Values`.
     public func values(_ store: Store) -> Values { Values(observer: self, store: store) }
 
     /// The present result at once, then one after each commit that changed an object which the predicate matches, before
-    /// or after the change. Of another process's commit the objects are known, not what they were before: an update of a
+    /// or after the change. Where the request has a limit, and as many objects were found, one whose place in the order is behind the
+    /// last of them, before and after, makes no difference; unless the order is of a kind that no index could have. Of another process's commit the objects are known, not what they were before: an update of a
     /// field that the predicate reads, and a deletion, count as a match.
     ///
     /// Fetch and map run on threads of the store's, never on the consumer's actor or the writer, and only while the
@@ -68,7 +82,14 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
                 guard await scoped.subscription.signal.wait() else { return end() }
                 let (request, fetch) = (observer.request, observer.fetch)
                 let value: Value
-                switch try await scoped.subscription.refetch({ tx in try fetch(request, tx) }) {
+                let commits = scoped.commits
+                let answer = try await scoped.subscription.refetch { tx, end in
+                    var rows = Rows()
+                    let answer = try fetch(request, tx, &rows)
+                    end = try commits.end(of: T.self, rowCount: rows.count, lastID: rows.last, tx)
+                    return answer
+                }
+                switch answer {
                 case .value(let fetched): value = fetched
                 case .unmapped(let map): value = try await scoped.subscription.map(map)
                 }
@@ -89,18 +110,21 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
             }
         }
 
+        /// Whether the next value can be fetched at once. For tests.
+        var isInvalid: Bool { iteration?.subscription.signal.isInvalid ?? true }
+
         private var iterationHasBegun = false
 
         private mutating func begin() throws -> ScopedSubscription {
             let binding = try store.binding(of: T.self)
             let request = try LoweredRequest(observer.request, binding)
-            let commits = CommitFilter(entity: binding.entity, filter: request.filter)
+            let commits = CommitFilter(entity: binding.entity, request: request)
             let interest = commits.interest
             let subscription = try Subscription(store: store, wantsImages: true, interest: { interest }) {
                 commits.effect(of: $0)
             }
             iterationHasBegun = true
-            return ScopedSubscription(subscription)
+            return ScopedSubscription(subscription, commits)
         }
 
         private mutating func end() -> Value? {
@@ -114,7 +138,13 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
 /// Ends its subscription when the iterator that holds it goes away.
 final class ScopedSubscription: Sendable {
     let subscription: Subscription
-    init(_ subscription: Subscription) { self.subscription = subscription }
+    let commits: CommitFilter
+
+    init(_ subscription: Subscription, _ commits: CommitFilter) {
+        self.subscription = subscription
+        self.commits = commits
+    }
+
     deinit { subscription.close() }
 }
 
@@ -130,20 +160,25 @@ extension FetchDescriptor {
     public func makeObserver<Value: Sendable>(
         _ map: @escaping @Sendable ([T]) throws -> Value
     ) -> FetchObserver<T, Value> {
-        FetchObserver(request: self) { request, tx in
+        FetchObserver(request: self) { request, tx, rows in
             let objects = try tx.fetch(request)
+            rows = .init(objects)
             return .unmapped { try map(objects) }
         }
     }
 
     /// An observer whose values are this request's results. Each value builds all objects of the result.
     public func makeObserver() -> FetchObserver<T, [T]> {
-        FetchObserver(request: self) { request, tx in .value(try tx.fetch(request)) }
+        FetchObserver(request: self) { request, tx, rows in
+            let objects = try tx.fetch(request)
+            rows = .init(objects)
+            return .value(objects)
+        }
     }
 
     /// An observer whose values say how many objects the request gives. A value costs what `count` costs, builds no object
     /// that the predicate does not need built, and comes also when a commit changed objects but not their number.
     public func makeCountObserver() -> FetchObserver<T, Int> {
-        FetchObserver(request: self) { request, tx in .value(try tx.count(request)) }
+        FetchObserver(request: self) { request, tx, _ in .value(try tx.count(request)) }
     }
 }

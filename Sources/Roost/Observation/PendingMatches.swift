@@ -88,9 +88,9 @@ final class PendingMatches: Sendable {
     private func matchFirst() {
         let first = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
         if let (sequence, match) = first {
-            let holds = match.holds { isWanted(sequence) }
+            let place = match.place { isWanted(sequence) }
             state.withLock { $0.byteCount -= match.byteCount }
-            if holds { signal.invalidate(by: sequence) }
+            if let place { signal.invalidate(by: sequence, from: place) }
         }
         goOn()
     }

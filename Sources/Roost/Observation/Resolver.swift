@@ -165,7 +165,7 @@ public final class Resolver<T: Entity>: Sendable {
                 store: store, wantsImages: false,
                 interest: { [weak self] in self?.interest(in: entity) ?? ChangeInterest(entity, []) },
                 effect: { [weak self] commit in
-                    self?.isAffected(by: commit, entity: entity.number) == true ? .change : .none
+                    self?.isAffected(by: commit, entity: entity.number) == true ? .change(from: .anywhere) : .none
                 })
             let key = ObjectIdentifier(subscription)
             state.withLock { $0.subscriptions[key] = subscription }
@@ -206,7 +206,7 @@ public final class Resolver<T: Entity>: Sendable {
     /// Looks the list up in one snapshot, chunk by chunk. Nil before the first list.
     private func refetch(_ subscription: Subscription) async throws -> Answer? {
         let chunkSize = chunkSize
-        return try await subscription.refetch { [self] tx -> Answer? in
+        return try await subscription.refetch { [self] tx, _ -> Answer? in
             guard let ids = state.withLock({ $0.list?.ids }) else { return nil }
             var answer = Answer()
             answer.objects.reserveCapacity(ids.count)

@@ -49,7 +49,7 @@ final class Subscription: CommitSubscriber, Closable {
         guard signal.isOpen(sequence) else { return }
         switch effect(commit) {
         case .none: break
-        case .change: signal.invalidate(by: sequence)
+        case .change(let place): signal.invalidate(by: sequence, from: place)
         case .unknown(let match): matching.add(match, sequence)
         }
     }
@@ -63,16 +63,19 @@ final class Subscription: CommitSubscriber, Closable {
         for end in mapping.withLock({ $0.removeAll() }) { end() }
     }
 
-    /// Fetches on a thread of the store's, in one snapshot, and notes which commits the snapshot holds.
+    /// Fetches on a thread of the store's, in one snapshot, and notes which commits the snapshot holds. `end` gives the place of
+    /// a full window's last row: what is changed behind it makes no difference.
     func refetch<Result: Sendable>(
-        _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
+        _ body: @escaping @Sendable (borrowing ReadTransaction, _ end: inout ResultPlace?) throws -> Result
     ) async throws -> Result {
         let asked = signal.beginFetch()
         do {
-            let (result, sequence) = try await store.read(lane: .observers) { tx in
-                (try body(tx), try tx.sequence())
+            let (result, end, sequence) = try await store.read(lane: .observers) { tx in
+                var end: ResultPlace?
+                let result = try body(tx, &end)
+                return (result, end, try tx.sequence())
             }
-            signal.endFetch(at: sequence)
+            signal.endFetch(at: sequence, end: end)
             return result
         } catch {
             // Another task may share the iteration, and still wants what this one does not.

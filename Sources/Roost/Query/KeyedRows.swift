@@ -36,10 +36,7 @@ struct KeyedRows {
 
     mutating func add(_ view: RecordView) throws {
         let start = keys.count
-        for term in order.terms {
-            guard case .field(let position) = term.criterion else { continue }
-            try keys.append(sortKeyOf: position, view, descending: term.descending)
-        }
+        try order.appendCriteria(of: view, to: &keys)
         try add(id: view.key, record: view.record, keyStart: start)
     }
 
@@ -49,9 +46,7 @@ struct KeyedRows {
     }
 
     private mutating func add(id: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, keyStart start: Int) throws {
-        let idStart = keys.count
-        keys.append(id)
-        if order.idDescending { keys.invert(from: idStart) }
+        order.append(id: id, to: &keys)
         if let threshold {
             let isWanted = keys.withUnsafeBytes { bytes in
                 threshold.withUnsafeBytes {

@@ -45,6 +45,37 @@ struct RequestedOrder: Sendable {
     func isByKey(of entity: StoredEntity) -> Bool { isByID && (terms.isEmpty || !entity.hasForeignIDs) }
 }
 
+extension RequestedOrder {
+    /// Appends what `memcmp` compares the object by, where keys express the order: the criteria's values, then the ID, each
+    /// turned around where it descends.
+    func appendKey(of view: RecordView, to keys: inout KeyBytes) throws(RecordFailure) {
+        try appendCriteria(of: view, to: &keys)
+        append(id: view.key, to: &keys)
+    }
+
+    func appendCriteria(of view: RecordView, to keys: inout KeyBytes) throws(RecordFailure) {
+        for term in terms {
+            guard case .field(let position) = term.criterion else { continue }
+            try keys.append(sortKeyOf: position, view, descending: term.descending)
+        }
+    }
+
+    func append(id: UnsafeRawBufferPointer, to keys: inout KeyBytes) {
+        let start = keys.count
+        keys.append(id)
+        if idDescending { keys.invert(from: start) }
+    }
+
+    /// The fields whose values are in the key.
+    var fields: Set<Int> {
+        Set(
+            terms.compactMap { term in
+                if case .field(let position) = term.criterion { return position }
+                return nil
+            })
+    }
+}
+
 /// A comparison of decoded objects, whatever their type.
 struct ObjectComparison: Sendable {
     let decode: @Sendable (RecordView) throws -> Any

@@ -42,7 +42,7 @@ struct CommittedChangesTests {
         try store.write { tx in try body(tx) }
         let last = try store.lastSequence()
         let binding = try store.binding(of: Town.self)
-        let filter = CommitFilter(entity: binding.entity, filter: try LoweredRequest(request, binding).filter)
+        let filter = CommitFilter(entity: binding.entity, request: try LoweredRequest(request, binding))
         let record = try #require(try self.records(of: last...last).first)
         switch filter.effect(of: record) {
         case .none: return false
@@ -93,7 +93,7 @@ struct CommittedChangesTests {
         let binding = try store.binding(of: Town.self)
         let request = try LoweredRequest(Town.inLand("FR"), binding)
         let record = try #require(try self.records(of: sequence...sequence).first)
-        guard case .change = CommitFilter(entity: binding.entity, filter: request.filter).effect(of: record) else {
+        guard case .change = CommitFilter(entity: binding.entity, request: request).effect(of: record) else {
             Issue.record("an object that nobody can look at")
             return
         }

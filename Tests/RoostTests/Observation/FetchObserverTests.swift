@@ -72,8 +72,8 @@ struct FetchObserverTests {
     /// Counts what the observer's filter lets through, with no iterator that would fetch.
     private func matchCounter(_ request: FetchDescriptor<Town>) throws -> MatchCounter {
         let binding = try store.binding(of: Town.self)
-        let filter = try request.predicate.map { try Lowering.filter($0, binding) } ?? .constant(true)
-        let counter = MatchCounter(CommitFilter(entity: binding.entity, filter: filter), store.engine.bus)
+        let filter = CommitFilter(entity: binding.entity, request: try LoweredRequest(request, binding))
+        let counter = MatchCounter(filter, store.engine.bus)
         store.engine.bus.subscribe(counter)
         return counter
     }

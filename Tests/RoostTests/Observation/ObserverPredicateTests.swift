@@ -45,7 +45,7 @@ struct ObserverPredicateTests {
     /// One that has fetched, and is fetched for by nobody.
     private func observation(_ request: FetchDescriptor<Dial>) throws -> Subscription {
         let binding = try store.binding(of: Dial.self)
-        let filter = CommitFilter(entity: binding.entity, filter: try LoweredRequest(request, binding).filter)
+        let filter = CommitFilter(entity: binding.entity, request: try LoweredRequest(request, binding))
         let observation = try Subscription(store: store, wantsImages: true) { filter.effect(of: $0) }
         fetch(observation)
         return observation

@@ -19,7 +19,7 @@ import Testing
 
 /// Notes which rows it is told of.
 private final class Witness: CommitSubscriber {
-    let filter: Filter
+    let request: LoweredRequest
     let entity: StoredEntity
     let wantsImages = true
     /// By commit, the keys.
@@ -28,10 +28,10 @@ private final class Witness: CommitSubscriber {
     init(_ request: FetchDescriptor<Meter>, _ store: Store) throws {
         let binding = try store.binding(of: Meter.self)
         entity = binding.entity
-        filter = try LoweredRequest(request, binding).filter
+        self.request = try LoweredRequest(request, binding)
     }
 
-    var interest: ChangeInterest { filter.interest(in: entity) }
+    var interest: ChangeInterest { CommitFilter(entity: entity, request: request).interest }
 
     func receive(_ commit: CommitRecord) {
         var keys: Set<[UInt8]> = []
@@ -155,7 +155,7 @@ struct RoutingTests {
         }
         let witnesses = try (0..<60).map { _ in try subscribe(predicate()) }
         let binding = try store.binding(of: Meter.self)
-        let filters = witnesses.map { CommitFilter(entity: binding.entity, filter: $0.filter) }
+        let filters = witnesses.map { CommitFilter(entity: binding.entity, request: $0.request) }
         let everything = Everything(filters: filters)
         store.engine.bus.subscribe(everything)
         for _ in 0..<300 {
@@ -182,7 +182,7 @@ struct RoutingTests {
         for (number, witness) in witnesses.enumerated() {
             let told = Set(witness.tellings.map(\.sequence))
             let missed = everything.touching(number).subtracting(told)
-            #expect(missed.isEmpty, "\(witness.filter) was not told of \(missed)")
+            #expect(missed.isEmpty, "\(witness.request.filter) was not told of \(missed)")
             touched += everything.touching(number).count
         }
         #expect(touched > 1_000)
