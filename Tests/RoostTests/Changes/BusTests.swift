@@ -210,8 +210,11 @@ struct BusTests {
     /// Nothing is looked for but when the system tells of a write.
     private static let hour = PollSchedule.Intervals(whileTold: 3_600_000_000_000, untold: 3_600_000_000_000)
 
-    /// Waits until the bus has done what it was told to.
-    private func settle(_ bus: Bus) { bus.thread.sync {} }
+    /// Waits until the bus has done what it was told to: what it found is delivered in a turn of its own.
+    private func settle(_ bus: Bus) {
+        bus.thread.sync {}
+        bus.drain()
+    }
 
     @Test func commitIsFoundWhenTheSystemTellsOfTheWrite() {
         let file = File(isWatchable: true, intervals: Self.hour)
