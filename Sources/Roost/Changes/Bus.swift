@@ -116,9 +116,12 @@ final class Bus: Sendable {
     /// Has a subscriber told by its present interest, if it still is one. Commits that are complete when this is called may or
     /// may not be delivered by it.
     func interestChanged(of subscriber: any CommitSubscriber) {
-        subscribers.withLock { subscribers in
-            if subscribers.routes.contains(subscriber) { subscribers.routes.add(subscriber) }
-        }
+        subscribers.withLock { $0.routes.register(subscriber) }
+    }
+
+    /// A subscriber that was asleep is told of commits again: of all that complete after this.
+    func wake(_ subscriber: any CommitSubscriber) {
+        subscribers.withLock { $0.routes.wake(subscriber) }
     }
 
     // MARK: This process's commits
@@ -255,7 +258,8 @@ final class Bus: Sendable {
         var commit = commit
         var withoutImages = commit
         withoutImages.dropImages()
-        for (subscriber, rows) in concerned(by: commit) {
+        let concerned = concerned(by: commit)
+        for (subscriber, rows) in concerned {
             if subscriber.wantsImages {
                 commit.concerned = rows
                 subscriber.receive(commit)
@@ -264,6 +268,7 @@ final class Bus: Sendable {
                 subscriber.receive(withoutImages)
             }
         }
+        subscribers.withLock { $0.routes.putToSleep(concerned.lazy.map(\.subscriber)) }
     }
 
     /// How many rows are looked at while others wait for the lock.

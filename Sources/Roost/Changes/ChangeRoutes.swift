@@ -4,7 +4,8 @@
 ///
 /// Subscribers are registered under what they say of an ID or a field (`ChangeInterest`). A changed object is looked up by its
 /// ID, and for each field that somebody has registered under, by the value before and after: among equal values in a hash
-/// table, among ranges in an `IntervalIndex`. Those who are interested in every change of an entity are told of each.
+/// table, among ranges in an `IntervalIndex`. Those who are interested in every change of an entity are told of each. Those to
+/// whom no commit makes a difference, since they are to look at the store anyway, are asleep, and not found.
 ///
 /// A commit costs as much as it has changed objects times fields that somebody is registered under, and whom it finds.
 /// Registering costs O(log n) on average for each anchor.
@@ -12,51 +13,81 @@ struct ChangeRoutes {
     /// A subscriber's number; never used again.
     typealias Member = Int
 
-    private var subscribers: [Member: (subscriber: any CommitSubscriber, interest: ChangeInterest)] = [:]
-    private var members: [ObjectIdentifier: Member] = [:]
+    private struct Entry {
+        let subscriber: any CommitSubscriber
+        let interest: ChangeInterest
+    }
+
+    /// Those who are awake: only they are found.
+    private var subscribers: [Member: Entry] = [:]
+    /// Everybody; nil for those who are asleep.
+    private var members: [ObjectIdentifier: Member?] = [:]
     private var lastMember = 0
     /// Who is told of every commit.
     private var everything: Set<Member> = []
     private var entities: [Int: EntityRoutes] = [:]
 
-    var isEmpty: Bool { subscribers.isEmpty }
-    var count: Int { subscribers.count }
+    var isEmpty: Bool { members.isEmpty }
+    var count: Int { members.count }
 
-    func contains(_ subscriber: any CommitSubscriber) -> Bool { members[ObjectIdentifier(subscriber)] != nil }
-
-    /// Returns false where it is there already: then its interest is registered anew.
-    @discardableResult
+    /// Returns false where it is there already.
     mutating func add(_ subscriber: any CommitSubscriber) -> Bool {
-        let isNew = !remove(subscriber)
+        guard members[ObjectIdentifier(subscriber)] == nil else { return false }
+        members[ObjectIdentifier(subscriber)] = .some(nil)
+        if !subscriber.isAsleep { wake(subscriber) }
+        return true
+    }
+
+    /// Returns false where it is not there.
+    mutating func remove(_ subscriber: any CommitSubscriber) -> Bool {
+        guard let member = members.removeValue(forKey: ObjectIdentifier(subscriber)) else { return false }
+        if let member { unregister(member) }
+        return true
+    }
+
+    /// Has one who is there found by its present interest, unless it was found before.
+    mutating func wake(_ subscriber: any CommitSubscriber) {
+        guard let member = members[ObjectIdentifier(subscriber)], member == nil else { return }
         lastMember += 1
+        members[ObjectIdentifier(subscriber)] = .some(lastMember)
         let interest = subscriber.interest
-        members[ObjectIdentifier(subscriber)] = lastMember
-        subscribers[lastMember] = (subscriber, interest)
+        subscribers[lastMember] = Entry(subscriber: subscriber, interest: interest)
         guard let anchored = interest.entities else {
             everything.insert(lastMember)
-            return isNew
+            return
         }
         for (entity, anchors) in anchored {
             entities[entity.number, default: EntityRoutes(entity)].add(lastMember, anchors)
         }
-        return isNew
     }
 
-    /// Returns false where it is not there.
-    @discardableResult
-    mutating func remove(_ subscriber: any CommitSubscriber) -> Bool {
-        guard let member = members.removeValue(forKey: ObjectIdentifier(subscriber)),
-            let (_, interest) = subscribers.removeValue(forKey: member)
-        else { return false }
+    /// Has one who is there found by its present interest.
+    mutating func register(_ subscriber: any CommitSubscriber) {
+        guard let member = members[ObjectIdentifier(subscriber)], let member else { return }
+        unregister(member)
+        members[ObjectIdentifier(subscriber)] = .some(nil)
+        wake(subscriber)
+    }
+
+    /// Has those not found any more who are asleep.
+    mutating func putToSleep(_ subscribers: some Sequence<any CommitSubscriber>) {
+        for subscriber in subscribers where subscriber.isAsleep {
+            guard let member = members[ObjectIdentifier(subscriber)], let member else { continue }
+            unregister(member)
+            members[ObjectIdentifier(subscriber)] = .some(nil)
+        }
+    }
+
+    private mutating func unregister(_ member: Member) {
+        guard let interest = subscribers.removeValue(forKey: member)?.interest else { return }
         guard let anchored = interest.entities else {
             everything.remove(member)
-            return true
+            return
         }
         for (entity, anchors) in anchored {
             entities[entity.number]?.remove(member, anchors)
             if entities[entity.number]?.isEmpty == true { entities[entity.number] = nil }
         }
-        return true
     }
 
     // MARK: Finding
@@ -108,8 +139,8 @@ struct ChangeRoutes {
     /// The subscribers, each with the rows that may concern it.
     func subscribers(_ found: Found) -> [(subscriber: any CommitSubscriber, rows: [Int: [Int]])] {
         found.members.compactMap { member, rows in
-            guard let (subscriber, _) = subscribers[member] else { return nil }
-            return (subscriber, rows.filter { $0.value != Found.anyRow })
+            guard let entry = subscribers[member] else { return nil }
+            return (entry.subscriber, rows.filter { $0.value != Found.anyRow })
         }
     }
 }

@@ -68,9 +68,13 @@ protocol CommitSubscriber: AnyObject, Sendable {
     /// Which commits it is told of. Asked when it subscribes, and under the bus's lock: it must return at once. One that names values of
     /// fields wants images.
     var interest: ChangeInterest { get }
+    /// Whether commits make no difference to it until it says so by `Bus.wake`: then it is told of none. Asked when it
+    /// subscribes and after each commit that it was told of, under the bus's lock: it must return at once.
+    var isAsleep: Bool { get }
     func receive(_ commit: CommitRecord)
 }
 
 extension CommitSubscriber {
+    var isAsleep: Bool { false }
     var interest: ChangeInterest { .everything }
 }

@@ -41,6 +41,9 @@ final class Subscription: CommitSubscriber, Closable {
 
     var interest: ChangeInterest { currentInterest() }
 
+    /// A fetch is to come anyway.
+    var isAsleep: Bool { !signal.isOpen(.max) }
+
     /// What `interest` gives has changed.
     func interestChanged() { store.engine.bus.interestChanged(of: self) }
 
@@ -69,6 +72,8 @@ final class Subscription: CommitSubscriber, Closable {
         _ body: @escaping @Sendable (borrowing ReadTransaction, _ end: inout ResultPlace?) throws -> Result
     ) async throws -> Result {
         let asked = signal.beginFetch()
+        // Before the snapshot: what commits after it, the bus tells.
+        store.engine.bus.wake(self)
         do {
             let (result, end, sequence) = try await store.read(lane: .observers) { tx in
                 var end: ResultPlace?

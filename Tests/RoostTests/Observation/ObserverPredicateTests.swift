@@ -53,6 +53,7 @@ struct ObserverPredicateTests {
 
     private func fetch(_ observation: Subscription) {
         observation.signal.beginFetch()
+        store.engine.bus.wake(observation)
         observation.signal.endFetch(at: (try? store.read { try $0.sequence() }) ?? 0)
     }
 
