@@ -212,7 +212,8 @@ struct RoutingTests {
     /// The commits of a burst concerned each of them, one by one, when a fetch was to come anyway.
     @Test func subscriberThatIsToFetchAnywayIsNotToldOfFurtherCommits() async throws {
         let binding = try store.binding(of: Meter.self)
-        let filter = CommitFilter(entity: binding.entity, request: try LoweredRequest(FetchDescriptor<Meter>(), binding))
+        let filter = CommitFilter(
+            entity: binding.entity, request: try LoweredRequest(FetchDescriptor<Meter>(), binding))
         let told = Counter()
         let subscription = try Subscription(store: store, wantsImages: true, interest: { filter.interest }) {
             told.increment()
