@@ -10,6 +10,10 @@ struct Arguments {
         case childFill
         /// Started by this program itself: run one peer alone and report the process's memory.
         case childRSS(PeerKind)
+        /// The live rows in place of the table.
+        case live
+        /// Started by this program itself: commit what the standard input says.
+        case childLiveWriter
     }
 
     static let fullCount = 1_000_000
@@ -28,7 +32,9 @@ struct Arguments {
           --directory PATH   where the databases are built, in a folder that is removed afterwards
                              (default: the system's folder for temporary files)
           --json FILE        also write every figure of every round as JSON
-          --check-bars       exit with 1 if Roost misses an opening bar
+          --check-bars       exit with 1 if Roost misses an opening bar, or a live one that it holds
+          --live             instead of the table: live values, and what they cost; --only takes its groups:
+                             \(LiveGroup.allCases.map(\.rawValue).joined(separator: ", "))
           --memory           instead of the table: scan a store in chunks and check the growth of memory
           --help             this text
         """
@@ -37,6 +43,7 @@ struct Arguments {
     var count = Arguments.fullCount
     var rounds = 5
     var rows: Set<Row> = Set(Row.all)
+    var liveGroups: Set<LiveGroup> = Set(LiveGroup.allCases)
     var peers = PeerKind.allCases
     var directory: String?
     var jsonPath: String?
@@ -59,8 +66,13 @@ struct Arguments {
             guard let kind = PeerKind(rawValue: String(name)) else { throw BenchmarkError("no peer '\(name)'") }
             return kind
         }
+        // The names after --only are of what is to be run, wherever that is said.
+        let isLive = words.contains("--live")
+        if isLive { mode = .live }
         while let option = words.popFirst() {
             switch option {
+            case "--live":
+                break
             case "--count":
                 count = try number(of: option, atLeast: Workload.batchSize)
             case "--rounds":
@@ -68,6 +80,12 @@ struct Arguments {
             case "--smoke":
                 count = Arguments.smokeCount
                 rounds = 1
+            case "--only" where isLive:
+                liveGroups = Set(
+                    try value(of: option).split(separator: ",").map { name in
+                        if let group = LiveGroup(rawValue: String(name)) { return group }
+                        throw BenchmarkError("no group '\(name)'")
+                    })
             case "--only":
                 rows = Set(
                     try value(of: option).split(separator: ",").map { name in
@@ -87,6 +105,8 @@ struct Arguments {
                 checksBars = true
             case "--memory":
                 mode = .memory
+            case "--child-live-writer":
+                mode = .childLiveWriter
             case "--child-fill":
                 mode = .childFill
             case "--child-rss":
@@ -97,7 +117,7 @@ struct Arguments {
                 throw BenchmarkError("unknown option '\(option)'; --help lists them")
             }
         }
-        if checksBars && !(peers.contains(.lmdb) && peers.contains(.roost)) {
+        if checksBars && !isLive && !(peers.contains(.lmdb) && peers.contains(.roost)) {
             throw BenchmarkError("--check-bars needs the peers lmdb and roost")
         }
     }

@@ -15,6 +15,11 @@ struct RoostBench {
                 exit(try benchmark(arguments) ? 0 : 1)
             case .memory:
                 exit(try await measureChunkedScan(arguments) ? 0 : 1)
+            case .live:
+                // Off the main actor, where no program's observers deliver to.
+                exit(try await Task.detached { try await live(arguments) }.value ? 0 : 1)
+            case .childLiveWriter:
+                try writeForParent(arguments)
             case .childFill:
                 try fillForParent(arguments)
             case .childRSS(let kind):
@@ -46,5 +51,23 @@ struct RoostBench {
             print("Opening bars missed: \(missed.map(\.rawValue).joined(separator: ", "))")
         }
         return missed.isEmpty
+    }
+
+    /// Runs the live rows.
+    ///
+    /// - Returns: Whether every bar that is held was met, if that was to be checked.
+    private static func live(_ arguments: Arguments) async throws -> Bool {
+        let folder = try WorkingFolder(in: arguments.directory)
+        defer { folder.remove() }
+        var bench = LiveBench(arguments, folder)
+        try await bench.run()
+        print(bench.textReport)
+        if let path = arguments.jsonPath {
+            try bench.jsonReport.write(to: URL(fileURLWithPath: path), options: .atomic)
+        }
+        guard arguments.checksBars else { return true }
+        let missed = bench.figures.filter(\.isMissed)
+        if !missed.isEmpty { print("Live bars MISSED: \(missed.map(\.row).joined(separator: ", "))") }
+        return !missed.contains(where: \.isHeld)
     }
 }

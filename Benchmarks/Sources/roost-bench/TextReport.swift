@@ -84,7 +84,7 @@ private func remarks(_ results: Results) -> [String] {
 }
 
 /// Columns as wide as their widest cell: text to the left, figures to the right.
-private func layOut(_ table: [[String]], textColumns: Set<Int>) -> [String] {
+func layOut(_ table: [[String]], textColumns: Set<Int>) -> [String] {
     let widths = table[0].indices.map { column in table.map { $0[column].count }.max() ?? 0 }
     return table.map { cells in
         cells.indices.map { column in

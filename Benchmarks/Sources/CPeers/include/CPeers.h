@@ -120,4 +120,6 @@ void bench_peer_close(bench_peer *peer);
 const char *bench_lmdb_version(void);
 const char *bench_sqlite_version(void);
 
+#include "CLive.h"
+
 #endif
