@@ -29,7 +29,7 @@ let package = Package(
         .executableTarget(name: "RoostTool", dependencies: ["Roost"], path: "Tools/roost"),
         .target(name: "RoostTestSupport", path: "Tests/Support"),
         .executableTarget(
-            name: "RoostTestHelper", dependencies: ["Roost", "RoostLMDB"], path: "Tests/Helper"),
+            name: "RoostTestHelper", dependencies: ["Roost", "RoostLMDB", "RoostTestSupport"], path: "Tests/Helper"),
         .testTarget(
             name: "RoostLMDBTests", dependencies: ["RoostLMDB", "RoostTestSupport", "RoostTestHelper"]),
         .testTarget(

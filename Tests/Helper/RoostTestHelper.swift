@@ -46,6 +46,8 @@ enum Role: String {
     case addTimed
     /// Adds a note and writes to the standard streams by their numbers, whoever has those: see `HelperProcess`.
     case babble
+    /// Writes and observes as it is told: see `Convergence`.
+    case converge
 
     func run(_ path: String) throws {
         switch self {
@@ -117,6 +119,7 @@ enum Role: String {
             StandardError.write(line: "a message")
             try store.write { tx in try tx.insert(Note(id: try tx.nextID(Note.self), text: "quiet")) }
             try store.close()
+        case .converge: try Convergence(path).run()
         case .writeRaw:
             try Environment.open(path) { environment in
                 try environment.write { transaction in
