@@ -207,7 +207,8 @@ final class Convergence: Sendable {
     private func settle() throws {
         let deadline = DispatchTime.now() + 60
         while true {
-            let wrong = try checks.lazy.compactMap { check in try check.difference().map { "\(check.name): \($0)" } }.first
+            var wrong: String?
+            for check in checks where wrong == nil { wrong = try check.difference().map { "\(check.name): \($0)" } }
             guard let wrong else { break }
             if arrived.wait(timeout: deadline) == .timedOut { return say("stuck \(wrong)") }
         }

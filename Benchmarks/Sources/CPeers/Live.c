@@ -92,3 +92,9 @@ size_t bench_heap_in_use(void) {
     return 0;
 #endif
 }
+
+void bench_trim_heap(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}

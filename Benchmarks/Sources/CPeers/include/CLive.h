@@ -20,4 +20,7 @@ void bench_sqlite_recount(
 /// Bytes that the program has allocated and not freed; 0 where the system does not tell.
 size_t bench_heap_in_use(void);
 
+/// Gives memory that was freed back to the system, where it can be told to, so that the memory's growth can be seen.
+void bench_trim_heap(void);
+
 #endif

@@ -24,6 +24,7 @@ struct LiveBench {
         for group in LiveGroup.allCases where arguments.liveGroups.contains(group) {
             try? FileHandle.standardError.write(contentsOf: Data("… \(group.rawValue)\n".utf8))
             switch group {
+            case .crowd: try await measureCrowd()
             case .untouched: try await measureUntouched()
             case .maintained: try await measureMaintained()
             case .resolvers: try await measureResolvers()

@@ -39,6 +39,8 @@ struct Times {
 
 /// The groups of rows, which can be asked for one by one.
 enum LiveGroup: String, CaseIterable {
+    /// Many observers beside a writer without a pause. First, as later ones would find memory that was used before.
+    case crowd
     /// A commit beside observers that it does not touch, and how long a value takes.
     case untouched
     /// Counts, grouped counts and windows over the whole table.
