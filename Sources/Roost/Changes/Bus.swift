@@ -36,6 +36,8 @@ final class Bus: Sendable {
     private struct State {
         var tracker: CommitTracker
         var pending = PendingCommits()
+        /// The last commit that was queued.
+        var lastQueued: UInt64 = 0
         /// Whether the thread has been told of what waits.
         var isScheduled = false
         /// Whether the last look for other processes' commits failed: it is reported once.
@@ -46,6 +48,8 @@ final class Bus: Sendable {
 
     private struct Subscribers {
         var routes = ChangeRoutes()
+        /// Those who are awake from the commit after this one on, in the order of the commits.
+        var waking = WakingSubscribers()
         /// How many times somebody was the first.
         var turn = 0
         var watch: (any AnyObject & Sendable)?
@@ -119,9 +123,16 @@ final class Bus: Sendable {
         subscribers.withLock { $0.routes.register(subscriber) }
     }
 
-    /// A subscriber that was asleep is told of commits again: of all that complete after this.
+    /// A subscriber that was asleep is told of commits again: of all that complete after this. Those that are complete and wait to
+    /// be delivered are not found to concern it.
     func wake(_ subscriber: any CommitSubscriber) {
-        subscribers.withLock { $0.routes.wake(subscriber) }
+        subscribers.withLock { subscribers in
+            if let last = state.withLock({ $0.pending.isEmpty ? nil : $0.lastQueued }) {
+                subscribers.waking.append(subscriber, after: last)
+            } else {
+                subscribers.routes.wake(subscriber)
+            }
+        }
     }
 
     // MARK: This process's commits
@@ -222,6 +233,10 @@ final class Bus: Sendable {
             if let foreign = action.foreign { state.pending.append(Self.record(of: foreign)) }
             if let own { state.pending.append(own) }
             if let later = action.later { state.pending.append(Self.record(of: later)) }
+            state.lastQueued =
+                [
+                    own?.sequences.upperBound, action.foreign?.upperBound, action.later?.upperBound, state.lastQueued,
+                ].compactMap { $0 }.max() ?? 0
             guard !state.pending.isEmpty, !state.isScheduled else { return (action, false) }
             state.isScheduled = true
             return (action, true)
@@ -251,7 +266,10 @@ final class Bus: Sendable {
             state.isScheduled = !state.pending.isEmpty
             return state.isScheduled
         }
-        if goesOn { schedule() }
+        if goesOn { return schedule() }
+        subscribers.withLock { subscribers in
+            while let subscriber = subscribers.waking.next(before: .max) { subscribers.routes.wake(subscriber) }
+        }
     }
 
     private func deliver(_ commit: CommitRecord) {
@@ -276,7 +294,12 @@ final class Bus: Sendable {
 
     private func concerned(by commit: CommitRecord) -> [(subscriber: any CommitSubscriber, rows: [Int: [Int]])] {
         var found = ChangeRoutes.Found()
-        subscribers.withLock { $0.routes.find(commit, in: &found) }
+        subscribers.withLock { subscribers in
+            while let subscriber = subscribers.waking.next(before: commit.sequences.upperBound) {
+                subscribers.routes.wake(subscriber)
+            }
+            subscribers.routes.find(commit, in: &found)
+        }
         for changes in commit.changes ?? [] {
             for start in stride(from: 0, to: changes.rows.count, by: Self.rowsAtOnce) {
                 let rows = start..<min(start + Self.rowsAtOnce, changes.rows.count)
@@ -300,5 +323,28 @@ final class Bus: Sendable {
     func drain() {
         if thread.isCurrent || state.withLock({ !$0.isScheduled }) { return }
         thread.sync { [weak self] in self?.deliver() }
+    }
+}
+
+/// Subscribers that wait for their first commit, in the commits' order.
+private struct WakingSubscribers {
+    private var waiting: [(subscriber: (any CommitSubscriber)?, last: UInt64)] = []
+    private var first = 0
+
+    /// `last` is no less than in the calls before.
+    mutating func append(_ subscriber: any CommitSubscriber, after last: UInt64) { waiting.append((subscriber, last)) }
+
+    /// The next of those whose last commit before the first one comes before `sequence`.
+    mutating func next(before sequence: UInt64) -> (any CommitSubscriber)? {
+        guard first < waiting.count, waiting[first].last < sequence else { return nil }
+        defer {
+            waiting[first].subscriber = nil
+            first += 1
+            if first == waiting.count || first > 4_096 {
+                waiting.removeFirst(first)
+                first = 0
+            }
+        }
+        return waiting[first].subscriber
     }
 }

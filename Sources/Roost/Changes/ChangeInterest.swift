@@ -14,6 +14,14 @@ struct ChangeInterest: Sendable {
         case values(position: Int, [[UInt8]])
         /// Those whose field's sort key is not below the lower bound, and below the upper. Nil is none.
         case range(position: Int, lower: [UInt8]?, upper: [UInt8]?)
+
+        /// Of the field that it names.
+        var position: Int? {
+            switch self {
+            case .all, .ids: nil
+            case .values(let position, _), .range(let position, _, _): position
+            }
+        }
     }
 
     /// By entity; nil is every commit.

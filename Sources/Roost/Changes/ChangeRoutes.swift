@@ -209,7 +209,11 @@ private struct EntityRoutes {
             case .range: break
             }
         }
-        for position in positions.keys where positions[position]?.remove(member) == true { positions[position] = nil }
+        // By the anchors' own positions: going through the table would hold a copy of it.
+        for anchor in anchors {
+            guard let position = anchor.position else { continue }
+            if positions[position]?.remove(member) == true { positions[position] = nil }
+        }
     }
 
     // MARK: Finding

@@ -22,7 +22,10 @@ final class ThreadPool: Sendable {
         var limit: Int
         /// How many of them observers leave alone.
         var reserved = 0
-        /// Twice as long, and a piece of work counts as one that does not end: one more may run in its place.
+        /// How many pieces of observers' work run at once, as long as they end: more threads than processors only hinder each
+        /// other. Nil is as many as there may be.
+        var steadyObservers: Int?
+        /// Twice as long, and a piece of work counts as one that does not end: more may run in its place.
         var patience: DispatchTimeInterval?
         /// What is told, once, when work waits at the limit.
         var whenBlocked: (@Sendable () -> Void)?
@@ -148,7 +151,7 @@ final class ThreadPool: Sendable {
             while state.isWaiting {
                 let isNew = state.idle.isEmpty
                 if isNew && state.threads >= allowed(state) { break }
-                guard let (job, lane) = next(&state) else { return actions }
+                guard let (job, lane) = next(&state) else { break }
                 let worker = state.idle.popLast() ?? Worker()
                 begin(worker, lane, &state)
                 state.assigned[ObjectIdentifier(worker)] = job
@@ -169,10 +172,19 @@ final class ThreadPool: Sendable {
 
         private func next(_ state: inout State) -> (Job, Lane)? {
             for lane in Lane.allCases {
-                if lane == .observers && state.counts[lane.rawValue] >= size.limit - size.reserved { continue }
+                if lane == .observers && state.counts[lane.rawValue] >= allowedObservers(state) { continue }
                 if let job = state.waiting[lane.rawValue].popFirst() { return (job, lane) }
             }
             return nil
+        }
+
+        private func allowedObservers(_ state: State) -> Int {
+            let most = size.limit - size.reserved
+            guard let steady = size.steadyObservers, state.counts[Lane.observers.rawValue] >= steady else {
+                return most
+            }
+            let stuck = state.busy.values.count { $0.lane == .observers && $0.tick + 1 < state.tick }
+            return min(most, steady + 2 * stuck)
         }
 
         private func begin(_ worker: Worker, _ lane: Lane, _ state: inout State) {

@@ -57,7 +57,7 @@ final class Engine: Sendable {
         history = file.history
         schema = try SchemaRegistry(environment, file.main, file.catalog, file.generation, file.databases)
         let limit = environment.options.readerLimit
-        readers = ThreadPool(name: "roost.read", size: .init(steady: limit, limit: limit, reserved: limit > 1 ? 1 : 0))
+        readers = ThreadPool(name: "roost.read", size: .readers(limit: limit))
         maps = ThreadPool(name: "roost.map", size: .maps(directory: environment.directory))
         let changes = CommittedChanges(history: file.history, origin: origin) { [schema] in schema.entity($0) }
         bus = Bus(sequence: file.sequence, source: Self.commits(of: environment, file.main, changes))
