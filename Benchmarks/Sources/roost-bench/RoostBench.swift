@@ -59,6 +59,7 @@ struct RoostBench {
     private static func live(_ arguments: Arguments) async throws -> Bool {
         let folder = try WorkingFolder(in: arguments.directory)
         defer { folder.remove() }
+        Watchdog.start()
         var bench = LiveBench(arguments, folder)
         try await bench.run()
         print(bench.textReport)
