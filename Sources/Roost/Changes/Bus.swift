@@ -14,7 +14,8 @@ import Synchronization
 /// Mutable state:
 /// - `state` (mutex): what has been published, and what waits;
 /// - `subscribers` (mutex): who is told, and how other processes' commits are looked for; never taken by the writer;
-/// - `subscriberCount`, `imageWanterCount` (atomic): how many there are, for the writer.
+/// - `subscriberCount`, `imageWanterCount` (atomic): how many there are, for the writer;
+/// - `deliveredSequence` (atomic): how far delivery has come.
 final class Bus: Sendable {
     /// Where other processes' commits are seen.
     struct Source: Sendable {
@@ -63,6 +64,7 @@ final class Bus: Sendable {
     private let subscribers = Mutex(Subscribers())
     private let subscriberCount = Atomic<Int>(0)
     private let imageWanterCount = Atomic<Int>(0)
+    private let deliveredSequence = Atomic<UInt64>(0)
     let thread = SerialThread(name: "roost.bus")
 
     /// `sequence` is the file's last commit.
@@ -287,7 +289,11 @@ final class Bus: Sendable {
             }
         }
         subscribers.withLock { $0.routes.putToSleep(concerned.lazy.map(\.subscriber)) }
+        deliveredSequence.store(commit.sequences.upperBound, ordering: .releasing)
     }
+
+    /// Who has subscribed since before this commit has been told of it, and of those before, as far as they concern it.
+    var delivered: UInt64 { deliveredSequence.load(ordering: .acquiring) }
 
     /// How many rows are looked at while others wait for the lock.
     private static let rowsAtOnce = 256

@@ -30,6 +30,17 @@ struct KeyTable {
         return (ends.count - 1, true)
     }
 
+    /// The position of `key`, if it is there.
+    func position(of key: UnsafeRawBufferPointer) -> Int? {
+        var slot = Self.hash(key) & (slots.count - 1)
+        while slots[slot] >= 0 {
+            let position = Int(slots[slot])
+            if matches(position, key) { return position }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
     func withKey<Result>(
         _ position: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {

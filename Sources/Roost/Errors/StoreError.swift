@@ -67,6 +67,8 @@ public struct StoreError: Error, Sendable {
         public static let predicateFailed = Code(rawValue: "predicateFailed")
         /// A predicate has more than 20,000 conditions and operations.
         public static let predicateTooLarge = Code(rawValue: "predicateTooLarge")
+        /// The sum of a field's integers does not fit in its type.
+        public static let sumOverflow = Code(rawValue: "sumOverflow")
         /// The store has reached its maximum size.
         public static let storeFull = Code(rawValue: "storeFull")
         /// The disk is full.

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Reused from one key to the next; its storage grows to the longest key once.
 @usableFromInline
-struct KeyBytes {
+struct KeyBytes: Sendable {
     private(set) var bytes: [UInt8] = []
 
     init() { bytes.reserveCapacity(64) }

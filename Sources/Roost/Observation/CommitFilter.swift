@@ -164,7 +164,7 @@ struct CommitFilter: Sendable {
 
 extension Filter {
     /// The positions of the fields that it reads; nil where the program's own code may read any.
-    fileprivate var fields: Set<Int>? {
+    var fields: Set<Int>? {
         switch self {
         case .constant: return []
         case .compare(let comparison): return [comparison.position]

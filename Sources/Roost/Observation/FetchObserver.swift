@@ -175,10 +175,4 @@ extension FetchDescriptor {
             return .value(objects)
         }
     }
-
-    /// An observer whose values say how many objects the request gives. A value costs what `count` costs, builds no object
-    /// that the predicate does not need built, and comes also when a commit changed objects but not their number.
-    public func makeCountObserver() -> FetchObserver<T, Int> {
-        FetchObserver(request: self) { request, tx, _ in .value(try tx.count(request)) }
-    }
 }

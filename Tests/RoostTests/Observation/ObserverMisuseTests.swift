@@ -55,7 +55,7 @@ struct ObserverMisuseTests {
 
     /// Unchecked: what the compiler forbids is the test.
     private struct Shared: @unchecked Sendable {
-        let iterator: FetchObserver<Storage.Note, Int>.Iterator
+        let iterator: LiveObserver<Storage.Note, Int>.Iterator
     }
 
     @Test func nothingComesAfterTheEnd() async throws {
