@@ -47,18 +47,23 @@ final class SerialThread: Sendable {
         private var waiting: [@Sendable () -> Void] = []
         private var repeated: (work: @Sendable () -> Void, interval: UInt64, due: UInt64)?
         private var isStarted = false
+        /// Whether the thread waits, or will at once: else it needs no signal, and finds what there is by itself.
+        private var isWaiting = false
         private var identity: pthread_t?
         private var isStopped = false
 
         init(name: String) { self.name = name }
 
         func add(_ work: @escaping @Sendable () -> Void) -> Bool {
-            condition.withLock {
-                waiting.append(work)
-                wake()
-                if !isStarted { waiting.removeLast() }
-                return isStarted
+            let (isGiven, isToWake) = condition.withLock { () -> (Bool, Bool) in
+                start()
+                if isStarted { waiting.append(work) }
+                defer { isWaiting = false }
+                return (isStarted, isWaiting)
             }
+            // Without the lock, for which the thread would wait as soon as it is awake.
+            if isToWake { condition.signal() }
+            return isGiven
         }
 
         var isCurrent: Bool {
@@ -68,14 +73,14 @@ final class SerialThread: Sendable {
         func setRepeated(every interval: UInt64, _ work: (@Sendable () -> Void)?) {
             condition.withLock {
                 repeated = work.map { ($0, interval, MonotonicCondition.now + interval) }
-                wake()
+                start()
+                condition.signal()
             }
         }
 
-        private func wake() {
-            // Where the system grants no thread it is asked again with the next work.
+        /// Where the system grants no thread it is asked again with the next work.
+        private func start() {
             if !isStarted { isStarted = NativeThread.start(name) { self.run() } }
-            condition.signal()
         }
 
         func stop() {
@@ -103,6 +108,8 @@ final class SerialThread: Sendable {
                     }
                     if !work.isEmpty { return work }
                     if isStopped { return nil }
+                    isWaiting = true
+                    defer { isWaiting = false }
                     if let repeated { condition.wait(until: repeated.due) } else { condition.wait() }
                 }
             }
