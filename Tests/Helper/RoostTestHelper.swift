@@ -44,6 +44,8 @@ enum Role: String {
     case add
     /// The same, and prints when the commit was made, in nanoseconds of the system's monotonic clock, in place of `done`.
     case addTimed
+    /// Carries out the orders that it reads: see `FruitOrder`.
+    case order
     /// Adds a note and writes to the standard streams by their numbers, whoever has those: see `HelperProcess`.
     case babble
     /// Writes and observes as it is told: see `Convergence`.
@@ -109,6 +111,7 @@ enum Role: String {
                 fflush(nil)
             }
             try store.close()
+        case .order: try FruitOrder.serve(path)
         case .babble:
             let store = try Store.open(at: URL(fileURLWithPath: path), entities: Note.self)
             try store.write { tx in try tx.insert(Note(id: try tx.nextID(Note.self), text: "quiet")) }

@@ -203,7 +203,7 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
         /// Something is to be read.
         case read
         /// Something is to be done in which code of the program's may run.
-        case run
+        case run(isFresh: Bool)
         case wait(Promise<Void>, WaitList<Promise<Void>>.Ticket)
     }
 
@@ -226,14 +226,14 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
                     if store.isClosed { return nil }
                     throw error
                 }
-            case .run:
+            case .run(let isFresh):
                 let promise = Promise<Void>()
                 let end: @Sendable () -> Void = { promise.fulfil(.failure(StoreError.storeClosed)) }
                 let ticket = state.withLock { $0.isFinished ? nil : $0.ends.append(end) }
                 guard let ticket else { return nil }
                 defer { state.withLock { _ = $0.ends.remove(ticket) } }
                 do {
-                    try await store.engine.maps.run(promise: promise, isAbandonable: true) { [self] in run() }
+                    try await store.engine.maps.run(promise: promise, isAbandonable: true) { [self] in run(isFresh: isFresh) }
                 } catch {
                     if Task.isCancelled || store.isClosed { return nil }
                     throw error
@@ -269,12 +269,11 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
             if state.isToLoad || state.result?.isShort == true { return .read }
             let isChanged = state.result?.isChanged == true
             if !(state.isFresh && isChanged), let first = state.backlog.peek() {
-                guard case .some(.some) = changes(in: first) else { return .read }
-                return .run
+                return needsReading(first) ? .read : .run(isFresh: false)
             }
-            state.isFresh = false
+            defer { state.isFresh = false }
             if isChanged {
-                if Result.takesProgramCode { return .run }
+                if Result.takesProgramCode { return .run(isFresh: state.isFresh) }
                 do {
                     if let value = try state.result?.take(at: state.sequence) { return .value(value) }
                 } catch {
@@ -301,7 +300,8 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
     }
 
     /// Applies what can be applied without a look at the store, and makes the value.
-    private func run() {
+    /// With `isFresh` a value is made whatever waits.
+    private func run(isFresh: Bool) {
         guard var (result, sequence) = claim() else { return }
         var isToLoad = false
         var value: Result.Value?
@@ -314,10 +314,18 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
                 sequence = commit.sequences.upperBound
             } catch { isToLoad = true }
         }
-        if !isToLoad, !result.isShort {
+        // What can only be read is read first: the value is the newest.
+        let isToRead = isToLoad || result.isShort || state.withLock { needsReading($0.backlog.peek()) }
+        if isFresh || !isToRead, !isToLoad, !result.isShort {
             do { value = try result.take(at: sequence) } catch { failure = error }
         }
         give(back: result, sequence, isToLoad: isToLoad, value: value, failure: failure)
+    }
+
+    private func needsReading(_ commit: CommitRecord?) -> Bool {
+        guard let commit else { return false }
+        guard case .some(.some) = changes(in: commit) else { return true }
+        return false
     }
 
     private func nextImaged(after sequence: UInt64) -> (CommitRecord, EntityChanges)? {

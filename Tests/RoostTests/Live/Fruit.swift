@@ -4,7 +4,7 @@ import Foundation
 import Roost
 
 /// What the live oracle stores: few values of each field, so that there are ties, and those that are hard to order.
-@Entity struct Fruit {
+@Entity struct Fruit: Codable {
     var id: Int
     var country: String?
     var amount: Int
