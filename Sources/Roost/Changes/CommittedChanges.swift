@@ -22,8 +22,8 @@ struct CommittedChanges: Sendable {
     /// A record for each of the commits, in order; of those that the history does not hold any more, or that are too many to be
     /// read, that anything may have changed.
     ///
-    /// With images, the objects' records as they are in this snapshot, which may hold later commits as well: those are told
-    /// of after these. What was before is not known.
+    /// With images, the objects' records as they are in this snapshot, which may hold later commits as well. Of an object that one
+    /// of those changed there is none: it is not what this commit made of it. What was before is not known.
     func records(
         of sequences: ClosedRange<UInt64>, withImages: Bool, in transaction: Transaction
     ) throws -> [CommitRecord] {
@@ -31,34 +31,87 @@ struct CommittedChanges: Sendable {
         guard sequences.upperBound - sequences.lowerBound < UInt64(limits.commits) else { return [unknown] }
         var records: [CommitRecord] = []
         var (bytes, imageBytes) = (0, 0)
+        var entries: [History.Entry?] = []
         for sequence in sequences {
             let entry = try history.entry(sequence, in: transaction)
+            bytes += (entry?.entities ?? []).reduce(0) { $0 + ($1.rows ?? []).reduce(0) { $0 + $1.byteCount } }
+            if bytes > limits.bytes { return [unknown] }
+            entries.append(entry)
+        }
+        var later = withImages ? try changedAfter(sequences.upperBound, in: transaction) : LaterChanges()
+        // From the last, which is the one of which a record is what it made of the object.
+        for (sequence, entry) in zip(sequences, entries).reversed() {
             let changes = try entry?.entities.map { number, rows in
                 var changes = EntityChanges(entity: number, name: entity(number)?.name ?? "", isComplete: rows != nil)
-                changes.rows = (rows ?? []).map { EntityChanges.Row(key: $0.key, kind: $0.kind, fields: $0.fields) }
-                bytes += changes.rowBytes
+                changes.rows = (rows ?? []).map(\.change)
                 if withImages, imageBytes <= limits.imageBytes {
-                    changes.images = try images(of: changes, in: transaction)
+                    changes.images = try images(of: changes, unless: later, in: transaction)
                     imageBytes += changes.imageBytes
                 }
                 return changes
             }
-            if bytes > limits.bytes { return [unknown] }
+            if withImages { later.insert(entry) }
             records.append(
                 CommitRecord(sequences: sequence...sequence, isForeign: entry?.origin != origin, changes: changes))
         }
-        return records
+        return records.reversed()
+    }
+
+    /// Which objects commits of the snapshot changed that come after a certain one.
+    private struct LaterChanges {
+        private var keys: [Int: Set<[UInt8]>] = [:]
+        /// Entities any of whose objects may have changed.
+        private var any: Set<Int> = []
+        private var isAny = false
+
+        func contains(_ key: [UInt8], of entity: Int) -> Bool {
+            isAny || any.contains(entity) || keys[entity]?.contains(key) == true
+        }
+
+        /// Nil is a commit of which nothing is known.
+        mutating func insert(_ entry: History.Entry?) {
+            guard let entry else {
+                isAny = true
+                return
+            }
+            for (entity, rows) in entry.entities {
+                if let rows { keys[entity, default: []].formUnion(rows.map(\.key)) } else { any.insert(entity) }
+            }
+        }
+    }
+
+    private func changedAfter(_ sequence: UInt64, in transaction: Transaction) throws -> LaterChanges {
+        var later = LaterChanges()
+        guard let last = try history.bounds(in: transaction)?.upperBound, last > sequence else { return later }
+        if last - sequence > UInt64(limits.commits) {
+            later.insert(nil)
+            return later
+        }
+        for sequence in sequence + 1...last { later.insert(try history.entry(sequence, in: transaction)) }
+        return later
     }
 
     /// Nil for an entity that this process has not opened: nobody follows it.
-    private func images(of changes: EntityChanges, in transaction: Transaction) throws -> RowImages? {
+    private func images(
+        of changes: EntityChanges, unless later: LaterChanges, in transaction: Transaction
+    ) throws -> RowImages? {
         guard changes.isComplete, let entity = entity(changes.entity) else { return nil }
         var images = RowImages()
+        images.areOfCommit = false
         for row in changes.rows {
+            if later.contains(row.key, of: changes.entity) {
+                _ = images.append(old: nil, new: nil)
+                continue
+            }
             let record = try row.key.withUnsafeBytes { try transaction.get(entity.records, $0) }
             if images.byteCount + (record?.count ?? 0) > limits.imageBytes { return nil }
             _ = images.append(old: nil, new: row.kind == .deleted ? nil : record)
         }
         return images
     }
+}
+
+extension History.Entry.Row {
+    fileprivate var change: EntityChanges.Row { EntityChanges.Row(key: key, kind: kind, fields: fields) }
+    fileprivate var byteCount: Int { change.byteCount }
 }

@@ -37,6 +37,8 @@ struct RowImages: Sendable {
     var new: [UInt8] = []
     /// In the rows' order; nil where there was no object.
     var ranges: [(old: Range<Int>?, new: Range<Int>?)] = []
+    /// Whether they are the commit's own; else those after are of a later snapshot, and those before are not known.
+    var areOfCommit = true
 
     /// Adds those of one more row, and returns how many bytes they take.
     mutating func append(old oldRecord: UnsafeRawBufferPointer?, new newRecord: UnsafeRawBufferPointer?) -> Int {

@@ -143,7 +143,7 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
         guard let changed = all.first(where: { $0.entity == entity.number }) else { return .none }
         let isImaged =
             !commit.isForeign && commit.sequences.count == 1 && changed.isComplete
-            && (changed.images != nil || changed.rows.isEmpty)
+            && (changed.images?.areOfCommit == true || changed.rows.isEmpty)
         return .some(isImaged ? changed : nil)
     }
 
@@ -233,7 +233,9 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
                 guard let ticket else { return nil }
                 defer { state.withLock { _ = $0.ends.remove(ticket) } }
                 do {
-                    try await store.engine.maps.run(promise: promise, isAbandonable: true) { [self] in run(isFresh: isFresh) }
+                    try await store.engine.maps.run(promise: promise, isAbandonable: true) { [self] in
+                        run(isFresh: isFresh)
+                    }
                 } catch {
                     if Task.isCancelled || store.isClosed { return nil }
                     throw error

@@ -77,4 +77,22 @@ struct LiveOtherProcessTests {
         #expect(values.statistics.fallBacks == 0 && values.statistics.fetches == 1)
         #expect(other.finish() == 0)
     }
+
+    /// The object was looked at when it had been changed again, did not match, and the count was not told that it had come: then
+    /// ours took away what had never been added.
+    @Test func whatTheyInsertedAndWeChangedBeforeItWasToldIsCountedOnceAndTakenAwayOnce() async throws {
+        let values = FetchDescriptor<Fruit>(predicate: #Predicate { $0.amount > 50 }).makeCountObserver().values(store)
+        var counts = values.makeAsyncIterator()
+        #expect(try await counts.next() == 49)
+        let release = Signal()
+        _ = store.engine.bus.thread.async { release.wait() }
+        try order(put: [Self.fruit(200, amount: 60)])
+        try await store.write { tx in _ = try tx.update(Fruit.self, id: 200) { $0.amount = 1 } }
+        release.send()
+        store.engine.bus.drain()
+        #expect(try await counts.poll() == nil)
+        try await store.write { tx in try tx.insert(Self.fruit(201)) }
+        #expect(try await counts.next() == 50)
+        #expect(other.finish() == 0)
+    }
 }
