@@ -9,8 +9,11 @@ import Synchronization
 @Entity
 struct Sheet {
     var id: Int64
+    var kind: Int
     var version: Int
     var text: String
+
+    static let indexes: [Index<Sheet>] = [Index(\.kind, \.version)]
 }
 
 /// Many observers beside a writer that does not wait for them.
@@ -19,21 +22,34 @@ extension LiveBench {
     private static var budget: Double { 80 }
 
     mutating func measureCrowd() async throws {
+        try await measureCrowd("crowd_one_each", isShared: false)
+        try await measureCrowd("crowd_all", isShared: true)
+    }
+
+    /// Each commit concerns one of the observers, or all of them: who has the newest of all objects.
+    private mutating func measureCrowd(_ row: String, isShared: Bool) async throws {
         let number = isSmoke ? 200 : 10_000
         let url = try folder.makeEmpty("live").appendingPathComponent("crowd.roost")
         let store = try openSheets(url, number)
         // By object, the version that its observer had last.
         let versions = Box(Mutex([Int](repeating: -1, count: number)))
-        let values = Box(Mutex(0))
+        let (ready, values) = (Box(Mutex(0)), Box(Mutex(0)))
         var tasks: [Task<Void, Never>] = []
         for index in 0..<number {
             let id = Int64(index)
-            let request = FetchDescriptor<Sheet>(predicate: #Predicate { $0.id == id })
+            var request = FetchDescriptor<Sheet>(predicate: #Predicate { $0.id == id })
+            if isShared {
+                request = FetchDescriptor(
+                    predicate: #Predicate { $0.kind == 1 }, sortBy: [SortDescriptor(\.version, order: .reverse)])
+                request.fetchLimit = 1
+            }
+            let observer = request.makeObserver { $0.first?.version ?? -2 }
             tasks.append(
                 Task.detached {
                     do {
-                        for try await version in request.makeObserver({ $0.first?.version ?? -2 }).values(store) {
+                        for try await version in observer.values(store) {
                             versions.value.withLock { $0[index] = version }
+                            if version == 0 { ready.value.withLock { $0 += 1 } }
                             values.value.withLock { $0 += 1 }
                         }
                     } catch {
@@ -41,7 +57,7 @@ extension LiveBench {
                     }
                 })
         }
-        while values.value.withLock({ $0 }) < number { try await Task.sleep(for: .milliseconds(5)) }
+        while ready.value.withLock({ $0 }) < number { try await Task.sleep(for: .milliseconds(5)) }
 
         bench_trim_heap()
         let base = ProcessMemory.anonymous
@@ -53,6 +69,7 @@ extension LiveBench {
             try rewrite(store, Int64(index), commit)
             expected[index] = commit
         }
+        if isShared { expected = [Int](repeating: number, count: number) }
         let end = monotonicNow()
         var isRight = false
         while !isRight, monotonicNow() - end < 60_000_000_000 {
@@ -71,7 +88,7 @@ extension LiveBench {
         for task in tasks { await task.value }
         figures.append(
             LiveFigure(
-                row: "crowd_memory", value: Double(max(0, peak - base)) / 1_048_576, unit: "MiB",
+                row: row + "_memory", value: Double(max(0, peak - base)) / 1_048_576, unit: "MiB",
                 bar: number == 10_000 ? Self.budget : nil,
                 details: [
                     .init(name: "before", value: Double(base) / 1_048_576),
@@ -79,11 +96,11 @@ extension LiveBench {
                 ]))
         figures.append(
             LiveFigure(
-                row: "crowd_last_values", value: Double(right - end) / 1e9, unit: "s", bar: number == 10_000 ? 1 : nil,
+                row: row + "_last_values", value: Double(right - end) / 1e9, unit: "s", bar: number == 10_000 ? 1 : nil,
                 details: [.init(name: "commit_us", value: Double(end - began) / Double(number) / 1_000)]))
         figures.append(
             LiveFigure(
-                row: "crowd_cancel_and_close", value: Double(closed - cancelling) / 1e9, unit: "s",
+                row: row + "_cancel_and_close", value: Double(closed - cancelling) / 1e9, unit: "s",
                 bar: number == 10_000 ? 0.2 : nil,
                 details: [.init(name: "until_all_tasks_ended", value: Double(monotonicNow() - cancelling) / 1e9)]))
     }
@@ -92,7 +109,7 @@ extension LiveBench {
         let store = try Store.open(at: url, options: Store.Options(durability: .unsafe), entities: Sheet.self)
         let text = String(repeating: "x", count: 20_000)
         try store.write { tx in
-            for id in 0..<number { try tx.insert(Sheet(id: Int64(id), version: 0, text: text)) }
+            for id in 0..<number { try tx.insert(Sheet(id: Int64(id), kind: 1, version: 0, text: text)) }
         }
         return store
     }
