@@ -78,6 +78,16 @@ final class Convergence: Sendable {
             follow("top of \(group)", window.makeObserver { $0.map(\.id) }.values(store)) {
                 try store.fetch(window).map(\.id)
             }
+            follow("live top of \(group)", Differences(window.makeLiveObserver().values(store))) {
+                try store.fetch(window)
+            }
+        }
+        let everything = FetchDescriptor<Reading>()
+        follow("counts by group", everything.makeCountsObserver(by: \.group).values(store)) {
+            try store.counts(everything, by: \.group)
+        }
+        follow("sum of values", everything.makeSumObserver(of: \.value).values(store)) {
+            try store.sum(everything, of: \.value)
         }
         let noted = FetchDescriptor<Reading>(predicate: #Predicate { $0.note == "odd" && $0.value > 50 })
         follow("by a field without an index", noted.makeObserver { $0.map(\.id) }.values(store)) {
@@ -90,6 +100,26 @@ final class Convergence: Sendable {
         let members = Members(store, arrived)
         checks.append(Check("commits") { try members.difference() })
         self.checks = checks
+    }
+
+    /// What the differences make of a live result, one after the other.
+    private struct Differences: AsyncSequence, Sendable {
+        let values: LiveObserver<Reading, LiveResult<Reading>>.Values
+
+        init(_ values: LiveObserver<Reading, LiveResult<Reading>>.Values) { self.values = values }
+
+        struct Iterator: AsyncIteratorProtocol {
+            var results: LiveObserver<Reading, LiveResult<Reading>>.Iterator
+            var objects: [Reading] = []
+
+            mutating func next() async throws -> [Reading]? {
+                guard let result = try await results.next() else { return nil }
+                objects = result.difference.applied(to: objects, taking: result.objects)
+                return objects
+            }
+        }
+
+        func makeAsyncIterator() -> Iterator { Iterator(results: values.makeAsyncIterator()) }
     }
 
     private final class Newest<Value: Sendable>: Sendable {

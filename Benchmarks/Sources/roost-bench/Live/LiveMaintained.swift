@@ -4,6 +4,10 @@ import CPeers
 import Foundation
 import Roost
 
+func countsNow(_ store: Store, _ request: FetchDescriptor<Item>) throws -> [Int: Int] {
+    try store.counts(request, by: \.itemType)
+}
+
 /// Counts and windows over the whole table, of which one object is changed.
 extension LiveBench {
     mutating func measureMaintained() async throws {
@@ -58,23 +62,17 @@ extension LiveBench {
 
     private mutating func measureGroups(_ store: Store, _ samples: Int) async throws {
         let request = FetchDescriptor<Item>()
-        let follower = Follower(
-            request.makeObserver { items in
-                var counts: [Int: Int] = [:]
-                for item in items { counts[item.itemType, default: 0] += 1 }
-                return counts
-            }.values(store))
+        let follower = Follower(request.makeCountsObserver(by: \.itemType).values(store))
         let first = try await follower.next().value
+        let (threes, fives) = (first[3] ?? 0, first[5] ?? 0)
         let ids = changedIDs { $0.itemType == 3 }
         let before = store.readCounters
         let delivery = try await deliver(
             follower, samples: samples,
             commit: { n in try update(store, ids[n]) { $0.itemType = 5 } },
-            isExpected: { $0[3] == (first[3] ?? 0) - $1 - 1 && $0[5] == (first[5] ?? 0) + $1 + 1 })
+            isExpected: { counts, n in counts[3] == threes - n - 1 && counts[5] == fives + n + 1 })
         add("live_count_grouped", delivery, store.readCounters - before, records: 0)
-        var fresh: [Int: Int] = [:]
-        for item in try fetchNow(store, request) { fresh[item.itemType, default: 0] += 1 }
-        try demand(follower.last == fresh, "live_count_grouped")
+        try demand(follower.last == (try countsNow(store, request)), "live_count_grouped")
         follower.stop()
     }
 
@@ -84,16 +82,24 @@ extension LiveBench {
         var request = FetchDescriptor<Item>(
             predicate: #Predicate { $0.itemType == 3 }, sortBy: [SortDescriptor(\.createdAt, order: .reverse)])
         request.fetchLimit = 100
-        let follower = Follower(request.makeObserver { items in items.map { [$0.id, Int64($0.price)] } }.values(store))
+        let follower = Follower(request.makeLiveObserver().values(store))
         let first = try await follower.next().value
+        // What the differences make of the first value, one after the other.
+        var followed = Array(first.objects)
+        func isNow(_ result: LiveResult<Item>, _ isExpected: (LiveObjects<Item>) -> Bool) -> Bool {
+            followed = result.difference.applied(to: followed, taking: result.objects)
+            return isExpected(result.objects)
+        }
         // A member changes and keeps its place.
-        let ids = first.map { $0[0] }
+        let ids = first.objects.map(\.id)
         var before = store.readCounters
         let staying = try await deliver(
             follower, samples: samples,
             commit: { n in try update(store, ids[n % ids.count]) { $0.price = Double(10_000 + n) } },
-            isExpected: { rows, n in rows.contains([ids[n % ids.count], Int64(10_000 + n)]) })
-        add("live_window", staying, store.readCounters - before, records: 1)
+            isExpected: { result, n in
+                isNow(result) { $0[n % ids.count].price == Double(10_000 + n) }
+            })
+        add("live_window", staying, store.readCounters - before, records: 0)
         // One comes in at the front, and the last falls out.
         let coming = changedIDs { $0.itemType == 7 }
         before = store.readCounters
@@ -104,18 +110,21 @@ extension LiveBench {
                     $0.itemType = 3
                     $0.createdAt = 1_800_000_000_000_000 + Int64(n)
                 }
-            }, isExpected: { rows, n in rows.first?[0] == coming[n] })
-        add("live_window_in", moving, store.readCounters - before, records: 1)
-        // The first leaves: what comes up at the end must be known or read.
+            }, isExpected: { result, n in isNow(result) { $0.first?.id == coming[n] } })
+        add("live_window_in", moving, store.readCounters - before, records: 0)
+        // The first leaves: what comes up at the end must be known or read, one record for each on the average.
         let leaving = Array(coming.prefix(moving.total.all.count).reversed())
         before = store.readCounters
         let refilling = try await deliver(
             follower, samples: leaving.count,
             commit: { n in try update(store, leaving[n]) { $0.itemType = 9 } },
-            isExpected: { rows, n in rows.first?[0] == (n + 1 < leaving.count ? leaving[n + 1] : ids[0]) })
-        add("live_window_out", refilling, store.readCounters - before, records: 2)
-        let fresh = try fetchNow(store, request).map { [$0.id, Int64($0.price)] }
-        try demand(follower.last == fresh, "live_window")
+            isExpected: { result, n in
+                isNow(result) { $0.first?.id == (n + 1 < leaving.count ? leaving[n + 1] : ids[0]) }
+            })
+        add("live_window_out", refilling, store.readCounters - before, records: 1)
+        let fresh = try fetchNow(store, request).map(\.benchmarkHash)
+        try demand(follower.last.map { $0.objects.map(\.benchmarkHash) } == fresh, "live_window")
+        try demand(followed.map(\.benchmarkHash) == fresh, "the differences of live_window")
         follower.stop()
     }
 

@@ -180,6 +180,12 @@ extension LiveBench {
         _ = try await small.next()
         try await measureDelivery(small, "value", store, samples, hops, id)
         small.stop()
+        // The same request, kept up to date from what the commits say.
+        let request = FetchDescriptor<Item>(predicate: #Predicate { $0.id == id })
+        let live = Follower(LivePrices(values: request.makeLiveObserver().values(store)))
+        _ = try await live.next()
+        try await measureDelivery(live, "live_value", store, samples, hops, id)
+        live.stop()
     }
 
     /// One small observer, whose object is changed again and again.
@@ -209,4 +215,17 @@ extension LiveBench {
                 row: "\(row)_p99", value: delivery.beyond.p99 / 1e6, unit: "ms", bar: isBarred ? 1 : nil,
                 details: [.init(name: "2_hops_p99_ms", value: hops.p99 / 1e6)]))
     }
+}
+
+/// The price of the only object of a live result.
+private struct LivePrices: AsyncSequence, Sendable {
+    let values: LiveObserver<Item, LiveResult<Item>>.Values
+
+    struct Iterator: AsyncIteratorProtocol {
+        var results: LiveObserver<Item, LiveResult<Item>>.Iterator
+
+        mutating func next() async throws -> Double? { try await results.next()?.objects.first?.price }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(results: values.makeAsyncIterator()) }
 }
