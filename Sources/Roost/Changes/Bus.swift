@@ -5,7 +5,7 @@ import Synchronization
 /// Publishes every commit, in order, once it is complete: this process's as they happen, other processes' as they are noticed.
 ///
 /// The writer hands a commit over and goes on: it costs as much as there are changes, and nothing for the subscribers. Those
-/// whom it concerns (`ChangeRoutes`) are told on the bus's own thread, one commit after the other, so a slow one delays others
+/// whom it concerns (`ChangeRoutes`; of a small one that concerns nobody the writer sees that itself) are told on the bus's own thread, one commit after the other, so a slow one delays others
 /// but never the writer. What waits for that thread is bounded in bytes: see `PendingCommits`.
 ///
 /// While somebody subscribes, other processes' commits are looked for whenever the system tells of a write to the file, and
@@ -45,6 +45,11 @@ final class Bus: Sendable {
         var hasFailed = false
         /// Whether the thread has been told to look for them.
         var isToLook = false
+
+        mutating func append(_ commit: CommitRecord) {
+            pending.append(commit)
+            lastQueued = max(lastQueued, commit.sequences.upperBound)
+        }
     }
 
     private struct Subscribers {
@@ -232,13 +237,14 @@ final class Bus: Sendable {
             let action = event(&state.tracker)
             // Who subscribes from now on reads a snapshot that holds these commits.
             guard subscriberCount.load(ordering: .acquiring) > 0 else { return (action, false) }
-            if let foreign = action.foreign { state.pending.append(Self.record(of: foreign)) }
-            if let own { state.pending.append(own) }
-            if let later = action.later { state.pending.append(Self.record(of: later)) }
-            state.lastQueued =
-                [
-                    own?.sequences.upperBound, action.foreign?.upperBound, action.later?.upperBound, state.lastQueued,
-                ].compactMap { $0 }.max() ?? 0
+            if let own, action.foreign == nil, action.later == nil, !state.isScheduled, state.pending.isEmpty,
+                concernsNobody(own)
+            {
+                return (action, false)
+            }
+            if let foreign = action.foreign { state.append(Self.record(of: foreign)) }
+            if let own { state.append(own) }
+            if let later = action.later { state.append(Self.record(of: later)) }
             guard !state.pending.isEmpty, !state.isScheduled else { return (action, false) }
             state.isScheduled = true
             return (action, true)
@@ -246,6 +252,29 @@ final class Bus: Sendable {
         if isToSchedule { schedule() }
         return action
     }
+
+    /// Whether it is seen at once that a small commit concerns nobody: then the thread need not be woken, which would cost more
+    /// than the look. Called with everything before it delivered, and the lock held that keeps it so.
+    private func concernsNobody(_ commit: CommitRecord) -> Bool {
+        guard let changes = commit.changes, changes.reduce(0, { $0 + $1.rows.count }) <= Self.mostRowsInPassing else {
+            return false
+        }
+        // Never waited for: who holds it may be about to take the other.
+        let isFound = subscribers.withLockIfAvailable { subscribers in
+            if !subscribers.waking.isEmpty { return true }
+            var found = ChangeRoutes.Found()
+            subscribers.routes.find(commit, in: &found)
+            for changes in changes where found.isEmpty {
+                subscribers.routes.find(changes.rows.indices, of: changes, in: &found)
+            }
+            return !found.isEmpty
+        }
+        guard isFound == false else { return false }
+        deliveredSequence.store(commit.sequences.upperBound, ordering: .releasing)
+        return true
+    }
+
+    private static let mostRowsInPassing = 16
 
     /// Where no thread can be had, what waits is delivered with the next commit.
     private func schedule() {
@@ -275,10 +304,13 @@ final class Bus: Sendable {
     }
 
     private func deliver(_ commit: CommitRecord) {
+        let sequence = commit.sequences.upperBound
+        defer { deliveredSequence.store(sequence, ordering: .releasing) }
+        let concerned = concerned(by: commit)
+        if concerned.isEmpty { return }
         var commit = commit
         var withoutImages = commit
         withoutImages.dropImages()
-        let concerned = concerned(by: commit)
         for (subscriber, rows) in concerned {
             if subscriber.wantsImages {
                 commit.concerned = rows
@@ -289,7 +321,6 @@ final class Bus: Sendable {
             }
         }
         subscribers.withLock { $0.routes.putToSleep(concerned.lazy.map(\.subscriber)) }
-        deliveredSequence.store(commit.sequences.upperBound, ordering: .releasing)
     }
 
     /// Who has subscribed since before this commit has been told of it, and of those before, as far as they concern it.
@@ -305,13 +336,17 @@ final class Bus: Sendable {
                 subscribers.routes.wake(subscriber)
             }
             subscribers.routes.find(commit, in: &found)
+            for changes in commit.changes ?? [] {
+                subscribers.routes.find(0..<min(changes.rows.count, Self.rowsAtOnce), of: changes, in: &found)
+            }
         }
         for changes in commit.changes ?? [] {
-            for start in stride(from: 0, to: changes.rows.count, by: Self.rowsAtOnce) {
+            for start in stride(from: Self.rowsAtOnce, to: changes.rows.count, by: Self.rowsAtOnce) {
                 let rows = start..<min(start + Self.rowsAtOnce, changes.rows.count)
                 subscribers.withLock { $0.routes.find(rows, of: changes, in: &found) }
             }
         }
+        if found.isEmpty { return [] }
         return subscribers.withLock { $0.routes.subscribers(found) }
     }
 
@@ -336,6 +371,8 @@ final class Bus: Sendable {
 private struct WakingSubscribers {
     private var waiting: [(subscriber: (any CommitSubscriber)?, last: UInt64)] = []
     private var first = 0
+
+    var isEmpty: Bool { first == waiting.count }
 
     /// `last` is no less than in the calls before.
     mutating func append(_ subscriber: any CommitSubscriber, after last: UInt64) { waiting.append((subscriber, last)) }

@@ -98,6 +98,7 @@ struct ChangeRoutes {
         static let rowLimit = 1 << 20
 
         fileprivate var members: [Member: [Int: [Int]]] = [:]
+        var isEmpty: Bool { members.isEmpty }
         fileprivate var rowCount = 0
         /// By entity: the positions whose members have all been found already, since a value was not known.
         fileprivate var exhausted: [Int: Set<Int>] = [:]

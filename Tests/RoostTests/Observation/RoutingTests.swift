@@ -124,6 +124,26 @@ struct RoutingTests {
         #expect(!store.engine.bus.wantsImages)
     }
 
+    /// Each commit woke the bus's thread, which cost the writer more than the look.
+    @Test func commitThatConcernsNobodyDoesNotWakeTheBus() throws {
+        let place = "Paris"
+        let inParis = try subscribe(#Predicate { $0.place == place })
+        let release = DispatchSemaphore(value: 0)
+        #expect(store.engine.bus.thread.async { release.wait() })
+        for id in 1...3 {
+            try store.write { tx in try tx.insert(Meter(id: id, place: "Rome", level: 0, unit: nil, count: 0)) }
+            #expect(store.engine.bus.delivered == UInt64(id))
+        }
+        // From one that does on, they wait for each other.
+        try store.write { tx in try tx.insert(Meter(id: 4, place: "Paris", level: 0, unit: nil, count: 0)) }
+        try store.write { tx in try tx.insert(Meter(id: 5, place: "Rome", level: 0, unit: nil, count: 0)) }
+        #expect(store.engine.bus.delivered == 3)
+        release.signal()
+        store.engine.bus.drain()
+        #expect(store.engine.bus.delivered == 5)
+        #expect(inParis.tellings.map(\.sequence) == [4])
+    }
+
     /// Whoever has to be told is told of that row; who is told by a value alone has it.
     @Test func nobodyIsForgottenWhoseResultChanges() throws {
         var generator = SeededGenerator()
