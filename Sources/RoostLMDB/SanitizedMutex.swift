@@ -37,6 +37,15 @@
             defer { pthread_mutex_unlock(lock) }
             return try body(&value.pointee)
         }
+
+        /// Nil when somebody holds it.
+        package borrowing func withLockIfAvailable<Result, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result? {
+            guard pthread_mutex_trylock(lock) == 0 else { return nil }
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value.pointee)
+        }
     }
 
     typealias Mutex = SanitizedMutex
