@@ -26,6 +26,8 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
         var isFresh = false
         /// Commits that are not in it.
         var backlog: Backlog
+        /// Whether a thread has been told to make a value.
+        var isScheduled = false
         /// A value that nobody has taken, since who waited was cancelled.
         var ready: Result.Value?
         var failure: (any Error)?
@@ -187,11 +189,37 @@ final class MaintainedIteration<Result: MaintainedResult>: LiveIteration, Commit
     }
 
     private func change(_ body: (inout State) -> Void) {
-        let waiting = state.withLock { state -> [Promise<Void>] in
+        let (waiting, isToRun) = state.withLock { state -> ([Promise<Void>], Bool) in
             body(&state)
-            return state.isReady ? state.waiting.removeAll() : []
+            if state.waiting.isEmpty || !state.isReady { return ([], false) }
+            guard canRun(&state) else { return (state.waiting.removeAll(), false) }
+            defer { state.isScheduled = true }
+            return ([], !state.isScheduled)
         }
         for promise in waiting { promise.fulfil(.success(())) }
+        if isToRun { schedule() }
+    }
+
+    /// Whether a thread for the program's code can make the value while the consumer waits: one that has to read wakes it first.
+    private func canRun(_ state: inout State) -> Bool {
+        guard Result.takesProgramCode, !state.isFinished, state.ready == nil, state.failure == nil, !state.isToLoad,
+            state.result?.isShort == false
+        else { return false }
+        return !needsReading(state.backlog.peek())
+    }
+
+    /// Where no thread can be had, the consumer is told when it asks for one.
+    private func schedule() {
+        store.engine.maps.async {
+            self.state.withLock { $0.isScheduled = false }
+            self.run(isFresh: false)
+        } fail: { _ in
+            let waiting = self.state.withLock { state in
+                state.isScheduled = false
+                return state.waiting.removeAll()
+            }
+            for promise in waiting { promise.fulfil(.success(())) }
+        }
     }
 
     // MARK: Values
