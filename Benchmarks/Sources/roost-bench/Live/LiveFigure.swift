@@ -8,7 +8,7 @@ struct LiveFigure: Encodable {
     /// The most that it may be; nil for a row that is only printed.
     var bar: Double?
     /// Whether `--check-bars` fails above the bar. The others are printed as missed.
-    var isHeld = false
+    var isHeld: Bool { Self.held.contains(row) }
     /// What belongs to it, by name, in the order of the text.
     var details: [Detail] = []
 
@@ -16,6 +16,16 @@ struct LiveFigure: Encodable {
         var name: String
         var value: Double
     }
+
+    /// The rows that were within their bars when the list was last looked at, with room for a machine that is not quiet. A row
+    /// is added as soon as it is, and never taken out.
+    private static let held: Set<String> = [
+        "crowd_one_each_memory", "crowd_one_each_last_values", "crowd_one_each_cancel_and_close",
+        "commit_beside_10000", "fetches_beside_100", "fetches_beside_10000", "value_p99",
+        "live_count", "live_count_read", "live_count_grouped", "live_count_grouped_read",
+        "live_window_read", "live_window_in_read", "live_window_out_read",
+        "fetches_beside_5000_resolvers", "other_process_p50",
+    ]
 
     var isMissed: Bool { bar.map { value > $0 } ?? false }
 
