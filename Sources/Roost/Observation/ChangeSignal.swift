@@ -19,23 +19,28 @@ final class ChangeSignal: Sendable {
         /// Where the window ends that the newest fetch gave; nil when it is not full, or there is none.
         var end: ResultPlace?
         /// Commits that came while something was fetched: only the result tells whether they concern it.
-        var undecided: [(sequence: UInt64, place: ResultPlace)] = []
+        var undecided: [(sequence: UInt64, place: ResultPlace, time: Duration?)] = []
         var undecidedBytes = 0
         var isFinished = false
         var waiting = WaitList<Promise<Void>>()
+        /// Who waits for a burst's end, and for nothing else than a reason not to.
+        var settling = WaitList<Promise<Void>>()
+        let debounce: Debounce?
 
         var isReady: Bool { isForced || invalidatedBy > 0 || isFinished }
+        var isUrgent: Bool { isForced || isFinished }
 
-        mutating func decide(_ sequence: UInt64, _ place: ResultPlace) {
+        mutating func decide(_ sequence: UInt64, _ place: ResultPlace, _ time: Duration?) {
             if sequence <= seen { return }
             if let end, place > end { return }
             invalidatedBy = max(invalidatedBy, sequence)
+            if let debounce, let time { debounce.note(at: time) }
         }
 
         /// Decides on what came meanwhile, once nothing is fetched any more.
         mutating func decideAll() {
             guard fetches == 0, !undecided.isEmpty else { return }
-            for (sequence, place) in undecided { decide(sequence, place) }
+            for (sequence, place, time) in undecided { decide(sequence, place, time) }
             (undecided, undecidedBytes) = ([], 0)
         }
     }
@@ -44,30 +49,39 @@ final class ChangeSignal: Sendable {
     static let undecidedLimit = 64
     static let undecidedByteLimit = 64 << 10
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+    private let debounce: Debounce?
+
+    /// With `debounce`, `settle` waits until the commits pause.
+    init(debounce: Debounce? = nil) {
+        self.debounce = debounce
+        state = Mutex(State(debounce: debounce))
+    }
 
     /// A commit concerns the observation, from a place of the result on. Nothing when a fetch has seen it meanwhile, or the place
     /// is behind the window's end.
     func invalidate(by sequence: UInt64, from place: ResultPlace = .anywhere) {
+        // Asked outside the lock: the clock may be the program's.
+        let time = debounce?.now()
         change { state in
             guard state.fetches > 0, case .at(let key) = place, sequence > state.seen,
                 state.undecided.count < Self.undecidedLimit,
                 state.undecidedBytes + key.count <= Self.undecidedByteLimit
             else {
                 // With no room left it concerns the observation.
-                return state.decide(sequence, state.fetches > 0 ? .anywhere : place)
+                return state.decide(sequence, state.fetches > 0 ? .anywhere : place, time)
             }
-            state.undecided.append((sequence, place))
+            state.undecided.append((sequence, place, time))
             state.undecidedBytes += key.count
         }
     }
 
     /// Whether it makes a difference that a commit concerns the observation. It makes none when a fetch has seen it, or when
-    /// one is to come that begins after it.
+    /// one is to come that begins after it; unless that one waits until the commits pause.
     func isOpen(_ sequence: UInt64) -> Bool {
         state.withLock { state in
             if state.isFinished || sequence <= max(state.seen, state.invalidatedBy) { return false }
-            return !state.isReady || state.fetches > 0
+            return !state.isReady || state.fetches > 0 || state.debounce != nil
         }
     }
 
@@ -91,6 +105,7 @@ final class ChangeSignal: Sendable {
         state.withLock { state in
             state.isForced = false
             state.fetches += 1
+            state.debounce?.end()
             return state.invalidatedBy
         }
     }
@@ -104,6 +119,8 @@ final class ChangeSignal: Sendable {
             state.seen = max(state.seen, sequence)
             if state.invalidatedBy <= sequence { state.invalidatedBy = 0 }
             state.decideAll()
+            // Noted while it began, and seen by it: no burst begins there.
+            if state.invalidatedBy == 0 { state.debounce?.end() }
         }
     }
 
@@ -134,10 +151,33 @@ final class ChangeSignal: Sendable {
         return !Task.isCancelled && !isFinished
     }
 
+    /// Returns when the commits pause, or have waited for as long as they may; at once when the reason to fetch is another one, or
+    /// comes meanwhile. Throws `CancellationError` when the task is cancelled, and what the clock's sleep throws.
+    func settle() async throws {
+        guard let debounce else { return }
+        let promise = Promise<Void>()
+        let ticket = state.withLock { state in state.isUrgent ? nil : state.settling.append(promise) }
+        guard let ticket else { return }
+        defer { state.withLock { _ = $0.settling.remove(ticket) } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await debounce.settle() }
+            group.addTask {
+                try await withTaskCancellationHandler {
+                    try await promise.value()
+                } onCancel: {
+                    promise.cancel()
+                }
+            }
+            defer { group.cancelAll() }
+            _ = try await group.next()
+        }
+    }
+
     private func change(_ body: (inout State) -> Void) {
         let waiting = state.withLock { state -> [Promise<Void>] in
             body(&state)
-            return state.isReady ? state.waiting.removeAll() : []
+            let settling = state.isUrgent ? state.settling.removeAll() : []
+            return settling + (state.isReady ? state.waiting.removeAll() : [])
         }
         for promise in waiting { promise.fulfil(.success(())) }
     }

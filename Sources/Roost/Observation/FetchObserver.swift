@@ -16,6 +16,13 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
     enum Answer: Sendable {
         case value(Value)
         case unmapped(@Sendable () throws -> Value)
+
+        func made() throws -> Value {
+            switch self {
+            case .value(let value): value
+            case .unmapped(let map): try map()
+            }
+        }
     }
 
     /// The rows that an answer is made of, as far as they are known: what is behind a full window's last row does not change it.
@@ -33,6 +40,9 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
 
     let request: FetchDescriptor<T>
     let fetch: @Sendable (FetchDescriptor<T>, borrowing ReadTransaction, _ rows: inout Rows) throws -> Answer
+    /// Makes the debounce of one iteration.
+    var makeDebounce: (@Sendable () -> Debounce)?
+    var isDuplicate: (@Sendable (Value, Value) -> Bool)?
 
     /// The values, beginning with the present one. See `Values`.
     public func values(_ store: Store) -> Values { Values(observer: self, store: store) }
@@ -64,6 +74,8 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
         private let store: Store
         private var iteration: ScopedSubscription?
         private var isOver = false
+        /// The value before, where the next is compared with it.
+        private var last: Value?
 
         init(observer: FetchObserver, store: Store) {
             self.observer = observer
@@ -75,13 +87,24 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
         }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
-            if isOver { return nil }
+            while !isOver {
+                if let value = try await state(isolation: actor) {
+                    if observer.isDuplicate != nil { last = value }
+                    return value
+                }
+            }
+            return nil
+        }
+
+        /// The state after the next change; nil when it is a duplicate, or the iteration is over.
+        private mutating func state(isolation actor: isolated (any Actor)?) async throws -> Value? {
             do {
                 let scoped = try iteration ?? begin()
                 iteration = scoped
                 guard await scoped.subscription.signal.wait() else { return end() }
+                try await scoped.subscription.signal.settle()
                 let (request, fetch) = (observer.request, observer.fetch)
-                let value: Value
+                let value: Value?
                 let commits = scoped.commits
                 let answer = try await scoped.subscription.refetch { tx, end in
                     var rows = Rows()
@@ -89,9 +112,16 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
                     end = try commits.end(of: T.self, rowCount: rows.count, lastID: rows.last, tx)
                     return answer
                 }
-                switch answer {
-                case .value(let fetched): value = fetched
-                case .unmapped(let map): value = try await scoped.subscription.map(map)
+                if let isDuplicate = observer.isDuplicate {
+                    value = try await scoped.subscription.map { [last] in
+                        let value = try answer.made()
+                        return last.map { isDuplicate($0, value) } ?? false ? nil : value
+                    }
+                } else {
+                    switch answer {
+                    case .value(let fetched): value = fetched
+                    case .unmapped(let map): value = try await scoped.subscription.map(map)
+                    }
                 }
                 if Task.isCancelled {
                     // Another task may share the iteration, and gets no other notice of this state.
@@ -120,9 +150,9 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
             let request = try LoweredRequest(observer.request, binding)
             let commits = CommitFilter(entity: binding.entity, request: request)
             let interest = commits.interest
-            let subscription = try Subscription(store: store, wantsImages: true, interest: { interest }) {
-                commits.effect(of: $0)
-            }
+            let subscription = try Subscription(
+                store: store, wantsImages: true, debounce: observer.makeDebounce?(), interest: { interest }
+            ) { commits.effect(of: $0) }
             iterationHasBegun = true
             return ScopedSubscription(subscription, commits)
         }
@@ -173,6 +203,16 @@ extension FetchDescriptor {
             let objects = try tx.fetch(request)
             rows = .init(objects)
             return .value(objects)
+        }
+    }
+
+    /// An observer whose values are the IDs of this request's results, in its order. It builds no objects, unless the predicate or the
+    /// order needs them: each value costs what `ids` costs.
+    public func makeIDObserver() -> FetchObserver<T, [T.ID]> {
+        FetchObserver(request: self) { request, tx, rows in
+            let ids = try tx.ids(request)
+            (rows.count, rows.last) = (ids.count, ids.last)
+            return .value(ids)
         }
     }
 }

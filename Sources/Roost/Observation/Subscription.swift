@@ -11,7 +11,7 @@ import Synchronization
 /// by the program's own code is in `matching`.
 final class Subscription: CommitSubscriber, Closable {
     let store: Store
-    let signal = ChangeSignal()
+    let signal: ChangeSignal
     let wantsImages: Bool
     private let currentInterest: @Sendable () -> ChangeInterest
     /// What a commit means for the result. Called by the bus: it runs no code of the program's.
@@ -21,11 +21,13 @@ final class Subscription: CommitSubscriber, Closable {
 
     /// `interest` says which commits `effect` is asked about; both are called by the bus. Throws `storeClosed`.
     init(
-        store: Store, wantsImages: Bool, interest: @escaping @Sendable () -> ChangeInterest = { .everything },
+        store: Store, wantsImages: Bool, debounce: Debounce? = nil,
+        interest: @escaping @Sendable () -> ChangeInterest = { .everything },
         effect: @escaping @Sendable (CommitRecord) -> CommitEffect
     ) throws {
         self.store = store
         self.wantsImages = wantsImages
+        signal = ChangeSignal(debounce: debounce)
         currentInterest = interest
         self.effect = effect
         matching = PendingMatches(signal: signal, threads: store.engine.maps)
