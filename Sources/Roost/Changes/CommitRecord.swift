@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// A commit, or several that were merged, on the way to those who observe the store.
 struct CommitRecord: Sendable {
     /// One sequence for a commit of this process; a span for commits that were noticed together or merged.
@@ -8,10 +10,13 @@ struct CommitRecord: Sendable {
     let isForeign: Bool
     /// Nil when anything may have changed.
     private(set) var changes: [EntityChanges]?
+    /// The last commit's; nil where it is not known.
+    var stamp: CommitStamp?
     /// Which rows may concern the subscriber that gets it, by entity, in their order; any where there are none named.
     var concerned: [Int: [Int]] = [:]
 
-    init(sequences: ClosedRange<UInt64>, isForeign: Bool, changes: [EntityChanges]?) {
+    init(sequences: ClosedRange<UInt64>, isForeign: Bool, changes: [EntityChanges]?, stamp: CommitStamp? = nil) {
+        self.stamp = stamp
         self.sequences = sequences
         self.isForeign = isForeign
         self.changes = changes
@@ -35,6 +40,13 @@ struct CommitRecord: Sendable {
         guard let entities = changes?.indices else { return }
         for entity in entities { changes?[entity].images = nil }
     }
+}
+
+/// What the history says of a commit, beside its changes.
+struct CommitStamp: Hashable, Sendable {
+    /// Tells it from the commit of the same number in a restored or copied store.
+    var nonce: UInt64
+    var time: Date
 }
 
 /// Some or all of an entity's rows in a commit.

@@ -42,8 +42,7 @@ struct CommittedChanges: Sendable {
         // From the last, which is the one of which a record is what it made of the object.
         for (sequence, entry) in zip(sequences, entries).reversed() {
             let changes = try entry?.entities.map { number, rows in
-                var changes = EntityChanges(entity: number, name: entity(number)?.name ?? "", isComplete: rows != nil)
-                changes.rows = (rows ?? []).map(\.change)
+                var changes = entityChanges(number, rows)
                 if withImages, imageBytes <= limits.imageBytes {
                     changes.images = try images(of: changes, unless: later, in: transaction)
                     imageBytes += changes.imageBytes
@@ -52,9 +51,43 @@ struct CommittedChanges: Sendable {
             }
             if withImages { later.insert(entry) }
             records.append(
-                CommitRecord(sequences: sequence...sequence, isForeign: entry?.origin != origin, changes: changes))
+                CommitRecord(
+                    sequences: sequence...sequence, isForeign: entry?.origin != origin, changes: changes,
+                    stamp: entry?.stamp))
         }
         return records.reversed()
+    }
+
+    private func entityChanges(_ number: Int, _ rows: [History.Entry.Row]?) -> EntityChanges {
+        var changes = EntityChanges(entity: number, name: entity(number)?.name ?? "", isComplete: rows != nil)
+        changes.rows = (rows ?? []).map(\.change)
+        return changes
+    }
+
+    /// The commits of the history from `first` to `last`, in order: at most `limit`, and no more than fit in `limits.bytes`, but one
+    /// at least. Throws `damaged` where one is missing.
+    func records(
+        from first: UInt64, through last: UInt64, limit: Int, in transaction: Transaction
+    ) throws -> [CommitRecord] {
+        var records: [CommitRecord] = []
+        var bytes = 0
+        var sequence = first
+        while sequence <= last, records.count < limit {
+            try CancellationCheck.now()
+            guard let entry = try history.entry(sequence, in: transaction) else {
+                throw StoreError(
+                    .damaged,
+                    "The history has no entry of commit \(sequence), but of those before it: read everything anew.")
+            }
+            let record = CommitRecord(
+                sequences: sequence...sequence, isForeign: entry.origin != origin,
+                changes: entry.entities.map { entityChanges($0.entity, $0.rows) }, stamp: entry.stamp)
+            bytes += record.byteCount
+            if bytes > limits.bytes, !records.isEmpty { break }
+            records.append(record)
+            sequence += 1
+        }
+        return records
     }
 
     /// Which objects commits of the snapshot changed that come after a certain one.

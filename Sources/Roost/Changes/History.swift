@@ -23,10 +23,10 @@ struct History {
     /// Appends the entry and drops the oldest ones beyond the bounds. `size` is the total of all entries' bytes, which
     /// the caller keeps in the file.
     func append(
-        sequence: UInt64, nonce: UInt64, origin: UInt64, changes: [EntityChanges], size: inout UInt64,
+        sequence: UInt64, stamp: CommitStamp, origin: UInt64, changes: [EntityChanges], size: inout UInt64,
         in transaction: Transaction
     ) throws {
-        let entry = Self.encode(nonce: nonce, origin: origin, changes: changes)
+        let entry = Self.encode(nonce: stamp.nonce, origin: origin, changes: changes, at: stamp.time)
         try Self.withKey(sequence) { key in
             _ = try entry.withUnsafeBytes { try transaction.put(database, key: key, value: $0) }
         }
@@ -77,7 +77,7 @@ struct History {
 
     // MARK: Entries
 
-    static func encode(nonce: UInt64, origin: UInt64, changes: [EntityChanges], at time: Date = Date()) -> [UInt8] {
+    static func encode(nonce: UInt64, origin: UInt64, changes: [EntityChanges], at time: Date) -> [UInt8] {
         var bytes: [UInt8] = [1, 0]
         func append(_ value: some FixedWidthInteger) {
             withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
@@ -114,6 +114,8 @@ struct History {
         var time: Date
         /// By entity number; nil rows mean "many".
         var entities: [(entity: Int, rows: [Row]?)]
+
+        var stamp: CommitStamp { CommitStamp(nonce: nonce, time: time) }
 
         static func == (a: Entry, b: Entry) -> Bool {
             a.nonce == b.nonce && a.origin == b.origin && a.time == b.time

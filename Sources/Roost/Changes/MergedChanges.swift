@@ -27,6 +27,7 @@ struct MergedChanges: Sendable {
     private let limits: Limits
     private var sequences: ClosedRange<UInt64>
     private var isForeign: Bool
+    private var stamp: CommitStamp?
     /// By the entity's number; nil when anything may have changed.
     private var entities: [Int: PerEntity]? = [:]
     private(set) var byteCount = 0
@@ -41,12 +42,14 @@ struct MergedChanges: Sendable {
     var record: CommitRecord {
         CommitRecord(
             sequences: sequences, isForeign: isForeign,
-            changes: entities.map { $0.values.map(\.changes).sorted { $0.entity < $1.entity } })
+            changes: entities.map { $0.values.map(\.changes).sorted { $0.entity < $1.entity } },
+            stamp: stamp)
     }
 
     mutating func merge(_ commit: CommitRecord) {
         sequences = sequences.lowerBound...max(sequences.upperBound, commit.sequences.upperBound)
         isForeign = isForeign || commit.isForeign
+        stamp = commit.stamp
         guard let changes = commit.changes, entities != nil else {
             entities = nil
             byteCount = 0

@@ -79,6 +79,10 @@ public struct StoreError: Error, Sendable {
         public static let nestedWrite = Code(rawValue: "nestedWrite")
         /// An option of `Store.Options` has a value that cannot be.
         public static let invalidOptions = Code(rawValue: "invalidOptions")
+        /// The history does not hold the commits after a token any more.
+        public static let historyExpired = Code(rawValue: "historyExpired")
+        /// A token of another store, or of commits that this one does not have: it was restored, or is a copy.
+        public static let historyForeign = Code(rawValue: "historyForeign")
         /// The commit itself failed; nothing of the transaction happened.
         public static let commitFailed = Code(rawValue: "commitFailed")
     }

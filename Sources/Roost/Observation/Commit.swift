@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// One committed transaction, or several told together, as those see it who follow the store.
 ///
 /// It is a value: it holds the changed IDs, no objects, and keeps its store open while it lives.
@@ -38,6 +40,13 @@ public struct Commit: Sendable {
     public let firstSequence: UInt64
     /// Whose commit it is.
     public let origin: Origin
+    /// When it was committed, by the clock of the machine that did; of several, the last one. Nil where another process made it and
+    /// the history does not hold it any more.
+    public var time: Date? { record.stamp?.time }
+    /// The place in the history after this commit: see `Store.history(since:limit:)`. Nil where `time` is.
+    public var token: HistoryToken? {
+        record.stamp.map { HistoryToken(storeID: store.engine.header.storeID, sequence: sequence, nonce: $0.nonce) }
+    }
     private let record: CommitRecord
     private let store: Store
 

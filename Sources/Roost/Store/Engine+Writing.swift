@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 internal import RoostLMDB
 
 extension Engine {
@@ -26,15 +27,16 @@ extension Engine {
                 let changes = try session.finish()
                 if !changes.isEmpty {
                     bus.ownCommitBegins(last + 1)
-                    let nonce = UInt64.random(in: .min ... .max)
-                    try main.setSequence(last + 1, nonce: nonce, in: transaction)
+                    let stamp = CommitStamp(nonce: .random(in: .min ... .max), time: Date())
+                    try main.setSequence(last + 1, nonce: stamp.nonce, in: transaction)
                     var size = try main.count(.historySize, in: transaction)
                     try history.append(
-                        sequence: last + 1, nonce: nonce, origin: origin, changes: changes, size: &size,
+                        sequence: last + 1, stamp: stamp, origin: origin, changes: changes, size: &size,
                         in: transaction)
                     try main.setCount(.historySize, size, in: transaction)
                     commit = (
-                        CommitRecord(sequences: (last + 1)...(last + 1), isForeign: false, changes: changes),
+                        CommitRecord(
+                            sequences: (last + 1)...(last + 1), isForeign: false, changes: changes, stamp: stamp),
                         transaction.snapshotID
                     )
                 }

@@ -14,6 +14,7 @@ final class Engine: Sendable {
     let history: History
     let schema: SchemaRegistry
     let bus: Bus
+    let committed: CommittedChanges
     /// Tells this process's commits from others' in the history.
     let origin = UInt64.random(in: 1...UInt64.max)
 
@@ -59,8 +60,8 @@ final class Engine: Sendable {
         let limit = environment.options.readerLimit
         readers = ThreadPool(name: "roost.read", size: .readers(limit: limit))
         maps = ThreadPool(name: "roost.map", size: .maps(directory: environment.directory))
-        let changes = CommittedChanges(history: file.history, origin: origin) { [schema] in schema.entity($0) }
-        bus = Bus(sequence: file.sequence, source: Self.commits(of: environment, file.main, changes))
+        committed = CommittedChanges(history: file.history, origin: origin) { [schema] in schema.entity($0) }
+        bus = Bus(sequence: file.sequence, source: Self.commits(of: environment, file.main, committed))
     }
 
     /// Where the bus sees other processes' commits.

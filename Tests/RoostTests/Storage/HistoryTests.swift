@@ -151,7 +151,8 @@ import Testing
                 var size: UInt64 = 0
                 for sequence in 1...UInt64(History.maximumEntries) {
                     try history.append(
-                        sequence: sequence, nonce: 0, origin: 0, changes: [], size: &size, in: transaction)
+                        sequence: sequence, stamp: CommitStamp(nonce: 0, time: Date()), origin: 0, changes: [],
+                        size: &size, in: transaction)
                 }
                 try store.engine.main.setCount(.historySize, size, in: transaction)
                 try store.engine.main.setSequence(UInt64(History.maximumEntries), nonce: 0, in: transaction)
@@ -169,10 +170,10 @@ import Testing
             var changes = EntityChanges(entity: 1, name: "Note")
             let row = EntityChanges.Row(key: [1], kind: .inserted, fields: .none)
             changes.rows = Array(repeating: row, count: History.maximumRows)
-            let exact = History.encode(nonce: 0, origin: 0, changes: [changes])
+            let exact = History.encode(nonce: 0, origin: 0, changes: [changes], at: Date())
             #expect(exact.withUnsafeBytes { History.decode($0) }?.entities[0].rows?.count == History.maximumRows)
             changes.rows.append(row)
-            let many = History.encode(nonce: 0, origin: 0, changes: [changes])
+            let many = History.encode(nonce: 0, origin: 0, changes: [changes], at: Date())
             let entry = try #require(many.withUnsafeBytes { History.decode($0) })
             #expect(entry.entities[0].entity == 1 && entry.entities[0].rows == nil)
             #expect(many.count == 36)
