@@ -69,7 +69,7 @@ final class Convergence: Sendable {
 
         for group in 0..<Self.groups {
             let all = FetchDescriptor<Reading>(predicate: #Predicate { $0.group == group })
-            follow("objects of \(group)", all.makeObserver().values(store)) { try store.fetch(all) }
+            follow("objects of \(group)", all.makeObserver { $0 }.values(store)) { try store.fetch(all) }
             follow("count of \(group)", all.makeCountObserver().values(store)) { try store.count(all) }
             var top = all
             top.sortBy = [SortDescriptor(\.value, order: .reverse)]

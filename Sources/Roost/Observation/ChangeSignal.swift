@@ -27,8 +27,12 @@ final class ChangeSignal: Sendable {
         var settling = WaitList<Promise<Void>>()
         let debounce: Debounce?
 
-        var isReady: Bool { isForced || invalidatedBy > 0 || isFinished }
-        var isUrgent: Bool { isForced || isFinished }
+        /// Whether reasons to fetch wait.
+        var isPaused = false
+
+        var isInvalid: Bool { isForced || invalidatedBy > 0 }
+        var isReady: Bool { isInvalid && !isPaused || isFinished }
+        var isUrgent: Bool { isForced || isPaused || isFinished }
 
         mutating func decide(_ sequence: UInt64, _ place: ResultPlace, _ time: Duration?) {
             if sequence <= seen { return }
@@ -81,12 +85,18 @@ final class ChangeSignal: Sendable {
     func isOpen(_ sequence: UInt64) -> Bool {
         state.withLock { state in
             if state.isFinished || sequence <= max(state.seen, state.invalidatedBy) { return false }
-            return !state.isReady || state.fetches > 0 || state.debounce != nil
+            return !state.isInvalid || state.fetches > 0 || state.debounce != nil
         }
     }
 
     /// Fetch again, whatever was committed.
     func invalidate() { change { $0.isForced = true } }
+
+    /// Whether reasons to fetch wait until they do no more.
+    var isPaused: Bool {
+        get { state.withLock { $0.isPaused } }
+        set { change { $0.isPaused = newValue } }
+    }
 
     /// Nothing more will come.
     func finish() { change { $0.isFinished = true } }

@@ -12,12 +12,18 @@ struct CommitFilter: Sendable {
     /// The order of a window whose end can be told; nil of any other result.
     private let window: RequestedOrder?
     private let limit: Int?
+    /// The fields by which an object that stays in the result counts as changed; nil is all.
+    private let chosen: Set<Int>?
 
-    init(entity: StoredEntity, request: LoweredRequest) {
+    /// `chosen`: the fields whose updates count; what comes into the result, leaves it or has another place in it does anyway.
+    /// `endsWindows`: whether it is said after a fetch where a window ends.
+    init(entity: StoredEntity, request: LoweredRequest, chosen: Set<Int>? = nil, endsWindows: Bool = true) {
         self.entity = entity
         filter = request.filter
         needsObjects = filter.needsObject
-        let window = request.limit != nil && request.order.isKeyed && !entity.hasForeignIDs ? request.order : nil
+        let isWindow = endsWindows && request.limit != nil && request.order.isKeyed && !entity.hasForeignIDs
+        let window = isWindow ? request.order : nil
+        self.chosen = chosen.map { $0.union(request.order.fields) }
         self.window = window
         fields = filter.fields.map { $0.union(window?.fields ?? []) }
         limit = request.limit
@@ -121,11 +127,14 @@ struct CommitFilter: Sendable {
                 // Another process's commit: what was before is not known. It matched if the object does now, where nothing
                 // changed that the predicate reads.
                 if old == nil, new != nil, let fields, !fields.contains(where: changes.rows[row].fields.contains) {
-                    return finding(new)
+                    let isChosen = chosen.map { $0.contains(where: changes.rows[row].fields.contains) } ?? true
+                    return isChosen ? finding(new) : .noMatch
                 }
                 let before = finding(old)
-                if case .match(.anywhere) = before { return before }
+                let isChosen = chosen.map { $0.contains(where: changes.rows[row].fields.contains) } ?? true
+                if isChosen, case .match(.anywhere) = before { return before }
                 switch (before, finding(new)) {
+                case (.match, .match) where !isChosen && old != nil && new != nil: return .noMatch
                 case (.match(let before), .match(let after)): return .match(min(before, after))
                 case (_, .match(.anywhere)): return .match(.anywhere)
                 case (.undecided, _), (_, .undecided): return .undecided

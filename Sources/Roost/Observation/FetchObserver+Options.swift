@@ -27,6 +27,25 @@ extension FetchObserver {
     }
 }
 
+extension FetchObserver {
+    /// The same observer, to which updates count only where one of these fields has another value. What comes into the result, leaves
+    /// it, or gets another place in its order counts anyway. A key path that names no field ends the sequence with
+    /// `unknownField`.
+    public func onlyChanges(of keyPaths: (PartialKeyPath<T> & Sendable)...) -> Self {
+        var observer = self
+        observer.chosenFields = { binding in Set(try keyPaths.map { try binding.position(of: $0) }) }
+        return observer
+    }
+
+    /// The same observer without the first value: the first is what a commit after the first question changed. Until then a window
+    /// counts as one without an end.
+    public func skippingFirst() -> Self {
+        var observer = self
+        observer.skipsFirst = true
+        return observer
+    }
+}
+
 extension FetchObserver where Value: Equatable {
     /// The same observer, which leaves out a value that equals the one before. They are compared on a thread of the store's.
     public func removeDuplicates() -> Self { removeDuplicates { $0 == $1 } }

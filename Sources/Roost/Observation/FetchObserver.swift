@@ -39,10 +39,30 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
     }
 
     let request: FetchDescriptor<T>
-    let fetch: @Sendable (FetchDescriptor<T>, borrowing ReadTransaction, _ rows: inout Rows) throws -> Answer
+    /// Nil where the value is only that something has changed.
+    let fetch: (@Sendable (FetchDescriptor<T>, borrowing ReadTransaction, _ rows: inout Rows) throws -> Answer)?
+    /// What the values are where nothing is fetched.
+    var notice: (@Sendable () -> Value)?
     /// Makes the debounce of one iteration.
     var makeDebounce: (@Sendable () -> Debounce)?
     var isDuplicate: (@Sendable (Value, Value) -> Bool)?
+    /// The fields whose updates count; nil is all.
+    var chosenFields: (@Sendable (EntityBinding) throws -> Set<Int>)?
+    var skipsFirst = false
+
+    init(
+        request: FetchDescriptor<T>,
+        fetch: @escaping @Sendable (FetchDescriptor<T>, borrowing ReadTransaction, _ rows: inout Rows) throws -> Answer
+    ) {
+        self.request = request
+        self.fetch = fetch
+    }
+
+    init(request: FetchDescriptor<T>, notice: @escaping @Sendable () -> Value) {
+        self.request = request
+        fetch = nil
+        self.notice = notice
+    }
 
     /// The values, beginning with the present one. See `Values`.
     public func values(_ store: Store) -> Values { Values(observer: self, store: store) }
@@ -72,10 +92,8 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let observer: FetchObserver
         private let store: Store
-        private var iteration: ScopedSubscription?
+        private var iteration: ObservedFetch<T, Value>?
         private var isOver = false
-        /// The value before, where the next is compared with it.
-        private var last: Value?
 
         init(observer: FetchObserver, store: Store) {
             self.observer = observer
@@ -87,95 +105,27 @@ public struct FetchObserver<T: Entity, Value: Sendable>: Sendable {
         }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
-            while !isOver {
-                if let value = try await state(isolation: actor) {
-                    if observer.isDuplicate != nil { last = value }
-                    return value
-                }
-            }
-            return nil
-        }
-
-        /// The state after the next change; nil when it is a duplicate, or the iteration is over.
-        private mutating func state(isolation actor: isolated (any Actor)?) async throws -> Value? {
+            if isOver { return nil }
             do {
-                let scoped = try iteration ?? begin()
-                iteration = scoped
-                guard await scoped.subscription.signal.wait() else { return end() }
-                try await scoped.subscription.signal.settle()
-                let (request, fetch) = (observer.request, observer.fetch)
-                let value: Value?
-                let commits = scoped.commits
-                let answer = try await scoped.subscription.refetch { tx, end in
-                    var rows = Rows()
-                    let answer = try fetch(request, tx, &rows)
-                    end = try commits.end(of: T.self, rowCount: rows.count, lastID: rows.last, tx)
-                    return answer
-                }
-                if let isDuplicate = observer.isDuplicate {
-                    value = try await scoped.subscription.map { [last] in
-                        let value = try answer.made()
-                        return last.map { isDuplicate($0, value) } ?? false ? nil : value
-                    }
-                } else {
-                    switch answer {
-                    case .value(let fetched): value = fetched
-                    case .unmapped(let map): value = try await scoped.subscription.map(map)
-                    }
-                }
-                if Task.isCancelled {
-                    // Another task may share the iteration, and gets no other notice of this state.
-                    scoped.subscription.signal.invalidate()
-                    return end()
-                }
-                return value
+                let iteration = try iteration ?? ObservedFetch(observer, store)
+                self.iteration = iteration
+                if let value = try await iteration.next() { return value.value }
             } catch {
-                if error is CancellationError { iteration?.subscription.signal.invalidate() }
-                _ = end()
-                if error is CancellationError && Task.isCancelled { return nil }
-                if let error = error as? StoreError, error.code == .storeClosed, store.isClosed, iterationHasBegun {
-                    return nil
-                }
+                end()
                 throw error
             }
+            end()
+            return nil
         }
 
         /// Whether the next value can be fetched at once. For tests.
         var isInvalid: Bool { iteration?.subscription.signal.isInvalid ?? true }
 
-        private var iterationHasBegun = false
-
-        private mutating func begin() throws -> ScopedSubscription {
-            let binding = try store.binding(of: T.self)
-            let request = try LoweredRequest(observer.request, binding)
-            let commits = CommitFilter(entity: binding.entity, request: request)
-            let interest = commits.interest
-            let subscription = try Subscription(
-                store: store, wantsImages: true, debounce: observer.makeDebounce?(), interest: { interest }
-            ) { commits.effect(of: $0) }
-            iterationHasBegun = true
-            return ScopedSubscription(subscription, commits)
-        }
-
-        private mutating func end() -> Value? {
+        private mutating func end() {
             isOver = true
             iteration = nil
-            return nil
         }
     }
-}
-
-/// Ends its subscription when the iterator that holds it goes away.
-final class ScopedSubscription: Sendable {
-    let subscription: Subscription
-    let commits: CommitFilter
-
-    init(_ subscription: Subscription, _ commits: CommitFilter) {
-        self.subscription = subscription
-        self.commits = commits
-    }
-
-    deinit { subscription.close() }
 }
 
 extension FetchDescriptor {
@@ -197,14 +147,10 @@ extension FetchDescriptor {
         }
     }
 
-    /// An observer whose values are this request's results. Each value builds all objects of the result.
-    public func makeObserver() -> FetchObserver<T, [T]> {
-        FetchObserver(request: self) { request, tx, rows in
-            let objects = try tx.fetch(request)
-            rows = .init(objects)
-            return .value(objects)
-        }
-    }
+    /// An observer whose values say that the result may be another one: the first at once, then one after each commit that changed an
+    /// object which the predicate matches, before or after the change. Nothing is fetched and no record is read, so it is not
+    /// known where a window ends, and everything that matches counts. For the objects themselves: `makeObserver { $0 }`.
+    public func makeObserver() -> FetchObserver<T, Void> { FetchObserver(request: self, notice: {}) }
 
     /// An observer whose values are the IDs of this request's results, in its order. It builds no objects, unless the predicate or the
     /// order needs them: each value costs what `ids` costs.

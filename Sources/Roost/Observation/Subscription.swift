@@ -91,6 +91,13 @@ final class Subscription: CommitSubscriber, Closable {
         }
     }
 
+    /// What there is to see is left to the consumer: commits from now on make the next notice.
+    func notice() {
+        let asked = signal.beginFetch()
+        store.engine.bus.wake(self)
+        signal.endFetch(at: asked)
+    }
+
     /// Runs a caller's closure on a thread for such closures, after the snapshot is closed. Returns at once when the task is
     /// cancelled or the store is closed, also if the closure never does.
     func map<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

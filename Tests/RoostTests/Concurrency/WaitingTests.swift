@@ -43,7 +43,7 @@ struct WaitingTests {
         let store = try open(readerLimit: 1)
         let release = await holding { wait in try store.read { _ in wait() } }
         let asynchronous = Task { [all] in try await store.fetch(all) }
-        let values = all.makeObserver().values(store)
+        let values = all.makeObserver { $0 }.values(store)
         let observer = Task { () -> Int? in
             var iterator = values.makeAsyncIterator()
             return try await iterator.next()?.count

@@ -170,7 +170,7 @@ struct FetchObserverTests {
     @Test func entityThatTheStoreWasNotOpenedWithIsAnError() async throws {
         let other = TemporaryPlace()
         let lands = try await Store.open(at: other.url, entities: Land.self)
-        var values = Town.inLand("FR").makeObserver().values(lands).makeAsyncIterator()
+        var values = Town.inLand("FR").makeObserver { $0 }.values(lands).makeAsyncIterator()
         await #expect {
             try await values.next()
         } throws: {

@@ -106,7 +106,7 @@ struct ObservedWindowTests {
         for request in [largest(4, offset: offset), ordered(4, offset: offset)] {
             let binding = try store.binding(of: Town.self)
             let order = try LoweredRequest(request, binding).order
-            let observer = request.makeObserver()
+            let observer = request.makeObserver { $0 }
             var values = observer.values(store).makeAsyncIterator()
             var last = try await values.next() ?? []
             /// As a plain program would say it.

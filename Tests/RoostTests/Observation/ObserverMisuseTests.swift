@@ -60,7 +60,7 @@ struct ObserverMisuseTests {
 
     @Test func nothingComesAfterTheEnd() async throws {
         let task = Task { [store, all] in
-            var iterator = all.makeObserver().values(store).makeAsyncIterator()
+            var iterator = all.makeObserver { $0 }.values(store).makeAsyncIterator()
             let first = try await iterator.next()
             withUnsafeCurrentTask { $0?.cancel() }
             let second = try await iterator.next()
