@@ -71,16 +71,20 @@ final class Subscription: CommitSubscriber, Closable {
     /// Fetches on a thread of the store's, in one snapshot, and notes which commits the snapshot holds. `end` gives the place of
     /// a full window's last row: what is changed behind it makes no difference.
     func refetch<Result: Sendable>(
+        tracker: (any ReadTracking & Sendable)? = nil,
         _ body: @escaping @Sendable (borrowing ReadTransaction, _ end: inout ResultPlace?) throws -> Result
     ) async throws -> Result {
         let asked = signal.beginFetch()
         // Before the snapshot: what commits after it, the bus tells.
         store.engine.bus.wake(self)
         do {
-            let (result, end, sequence) = try await store.read(lane: .observers) { tx in
-                var end: ResultPlace?
-                let result = try body(tx, &end)
-                return (result, end, try tx.sequence())
+            let (result, end, sequence) = try await store.engine.readers.run(.observers) { [store] in
+                try withExtendedLifetime((store, tracker)) {
+                    let tx = try store.beginRead(tracker: tracker)
+                    var end: ResultPlace?
+                    let result = try body(tx, &end)
+                    return (result, end, try tx.sequence())
+                }
             }
             signal.endFetch(at: sequence, end: end)
             return result

@@ -42,6 +42,7 @@ struct Planner {
 
     @usableFromInline
     init(_ context: SnapshotContext, _ binding: EntityBinding, _ request: LoweredRequest, _ purpose: Purpose) {
+        if let tracker = context.tracker as? any PlanTracking { tracker.noteRequest(binding.entity, request) }
         self.init(
             entity: binding.entity, engine: context.store.engine, transaction: context.transaction,
             request: request, purpose: purpose)
@@ -167,4 +168,9 @@ struct Planner {
         if isHalfUsed { return conjuncts }
         return conjuncts.removing(at: constraint.sources)
     }
+}
+
+/// Who is told what a transaction reads, also by requests.
+protocol PlanTracking: ReadTracking {
+    func noteRequest(_ entity: StoredEntity, _ request: LoweredRequest)
 }

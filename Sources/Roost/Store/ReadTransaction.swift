@@ -9,14 +9,25 @@ public struct ReadTransaction: ~Copyable, SnapshotReading {
     /// Not counted: whoever runs the read holds the store.
     unowned(unsafe) let store: Store
     let lease: Environment.ReadLease
+    /// Who is told what is read. Not counted, either.
+    private unowned(unsafe) let tracker: (any ReadTracking)?
 
-    init(store: Store, lease: consuming Environment.ReadLease) {
+    init(store: Store, lease: consuming Environment.ReadLease, tracker: (any ReadTracking)? = nil) {
         self.store = store
         self.lease = lease
+        self.tracker = tracker
     }
 
     @_documentation(visibility: internal)
-    public var context: SnapshotContext { SnapshotContext(store: store, transaction: lease.transaction) }
+    public var context: SnapshotContext {
+        SnapshotContext(store: store, transaction: lease.transaction, tracker: tracker)
+    }
+}
+
+/// Who is told what a transaction reads, on its thread.
+protocol ReadTracking: AnyObject {
+    /// An object was looked up by its ID, whether there is one or not.
+    func noteLookup(_ entity: StoredEntity, _ key: UnsafeRawBufferPointer)
 }
 
 /// What every transaction can do: `ReadTransaction` and `WriteTransaction` conform, and nothing else may.
@@ -38,9 +49,12 @@ public struct SnapshotContext {
     unowned(unsafe) let transaction: Transaction
     private let entries: BindingTable.Entries
     private let lookup: Lookup
+    /// Nil as a rule.
+    unowned(unsafe) let tracker: (any ReadTracking)?
 
-    init(store: Store, transaction: Transaction) {
+    init(store: Store, transaction: Transaction, tracker: (any ReadTracking)? = nil) {
         self.store = store
+        self.tracker = tracker
         entries = store.bindings.entries
         self.transaction = transaction
         lookup = transaction.lookup
@@ -62,6 +76,7 @@ public struct SnapshotContext {
         _ handle: StoredEntity.Handle, _ keys: UnsafeBufferPointer<UnsafeRawBufferPointer>,
         _ records: UnsafeMutablePointer<UnsafeRawBufferPointer>
     ) throws {
+        if let tracker { for key in keys { tracker.noteLookup(handle.entity, key) } }
         do throws(LMDBError) {
             try lookup.get(handle.records, keys, records)
             guard handle.entity.hasForeignIDs else { return }
@@ -76,6 +91,7 @@ public struct SnapshotContext {
     /// The record's bytes in the map, valid until the transaction's next write or its end (hazard 21).
     @usableFromInline
     func record(_ handle: StoredEntity.Handle, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
+        if let tracker { tracker.noteLookup(handle.entity, key) }
         do throws(LMDBError) {
             if let record = try lookup.get(handle.records, key) { return record }
             return handle.entity.hasForeignIDs ? try search(handle.entity, key) : nil

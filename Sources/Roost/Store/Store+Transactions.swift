@@ -43,12 +43,19 @@ extension Store {
 
     @usableFromInline
     func beginRead(file: StaticString, line: UInt) throws -> ReadTransaction {
+        try beginRead(file: file, line: line, tracker: nil)
+    }
+
+    /// `tracker` is told what is read; the caller holds it.
+    func beginRead(
+        file: StaticString = #fileID, line: UInt = #line, tracker: (any ReadTracking)?
+    ) throws -> ReadTransaction {
         try verifyOpen()
         do {
             let lease = try engine.environment.beginRead(origin: ReaderOrigin(file: file, line: line))
             // A write has done so at its beginning.
             if !lease.transaction.isWrite { try engine.schema.verify(lease.transaction) }
-            return ReadTransaction(store: self, lease: lease)
+            return ReadTransaction(store: self, lease: lease, tracker: tracker)
         } catch {
             throw StoreError.wrapping(error, engine: engine)
         }
