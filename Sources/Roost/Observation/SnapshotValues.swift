@@ -128,7 +128,8 @@ private final class SnapshotObservation: Sendable {
                 for commit in kept where commit.sequences.upperBound > sequence {
                     switch regions.effect(of: commit) {
                     case .none: break
-                    case .change(let place): subscription.signal.invalidate(by: commit.sequences.upperBound, from: place)
+                    case .change(let place):
+                        subscription.signal.invalidate(by: commit.sequences.upperBound, from: place)
                     case .unknown(let match): subscription.matching.add(match, commit.sequences.upperBound)
                     }
                 }
