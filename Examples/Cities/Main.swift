@@ -89,7 +89,7 @@ struct Demo {
 
     private func resolve(_ store: Store) async throws {
         title("A list of IDs, resolved in its own order; two of them do not exist")
-        let resolver = store.resolver(for: City.self)
+        let resolver = try store.resolver(for: City.self)
         resolver.resolve([2_988_507, 1, 5_128_581, 1_850_147, 2, 2_950_159])
         for await cities in resolver.values {
             print(cities.map { "\($0.id) \($0.name)" }.joined(separator: " · "))

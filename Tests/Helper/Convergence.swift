@@ -93,10 +93,10 @@ final class Convergence: Sendable {
         follow("by a field without an index", noted.makeObserver { $0.map(\.id) }.values(store)) {
             try store.fetch(noted).map(\.id)
         }
-        let resolver = store.resolver(for: Reading.self)
+        let resolver = try store.resolver(for: Reading.self)
         let asked = Array(Self.ids.reversed().filter { $0 % 3 == 0 })
         resolver.resolve(asked)
-        follow("resolver", resolver.values) { try store.get(Reading.self, ids: asked) }
+        follow("resolver", resolver.values.map { Array($0) }) { try store.get(Reading.self, ids: asked) }
         let members = Members(store, arrived)
         checks.append(Check("commits") { try members.difference() })
         self.checks = checks

@@ -136,3 +136,7 @@ public struct LiveObjects<T: Entity>: RandomAccessCollection, Sendable {
         }
     }
 }
+
+extension LiveObjects: Equatable where T: Equatable {
+    public static func == (a: Self, b: Self) -> Bool { a.elementsEqual(b) }
+}

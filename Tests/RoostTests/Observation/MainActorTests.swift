@@ -49,8 +49,8 @@ import Testing
         return count
     }
 
-    func firstResolved(in store: Store) async -> [String]? {
-        let resolver = store.resolver(for: Line.self)
+    func firstResolved(in store: Store) async throws -> [String]? {
+        let resolver = try store.resolver(for: Line.self)
         resolver.resolve([1, 0])
         var values = resolver.values.makeAsyncIterator()
         return await values.next()?.map(\.text)
@@ -71,7 +71,7 @@ import Testing
         #expect(try await page.count(in: store) == 3)
         #expect(try await page.follow(store, 2) == [["0", "1", "2"], ["0!", "1!", "2!"]])
         #expect(try await page.chunks(of: store) == 3)
-        #expect(await page.firstResolved(in: store) == ["1!!", "0!!"])
+        #expect(try await page.firstResolved(in: store) == ["1!!", "0!!"])
         try store.close()
     }
 }

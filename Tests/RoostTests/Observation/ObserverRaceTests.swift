@@ -77,7 +77,7 @@ struct ObserverRaceTests {
         var random = SeededGenerator()
         for _ in 1...rounds {
             try await withStore { store in
-                let resolver = store.resolver(for: Storage.Note.self)
+                let resolver = try store.resolver(for: Storage.Note.self)
                 resolver.resolve(0..<10)
                 var tasks: [Task<Void, any Error>] = []
                 for id in 0..<6 {

@@ -36,7 +36,7 @@ struct OtherProcessTests {
 
     @Test func resolverSeesThem() async throws {
         let other = try writer()
-        let resolver = store.resolver(for: Storage.Note.self)
+        let resolver = try store.resolver(for: Storage.Note.self)
         var values = resolver.values.makeAsyncIterator()
         resolver.resolve([1])
         #expect(await values.next()?.isEmpty == true)

@@ -37,7 +37,7 @@ struct ProgramCodeTests {
     /// The list of IDs used to be compared under the lock that the bus takes for each commit.
     @Test func idsThatTakeLongToCompareHoldUpNoCommit() async throws {
         let store = try await Store.open(at: place.url, options: .init(durability: .unsafe), entities: Consignment.self)
-        let resolver = store.resolver(for: Consignment.self)
+        let resolver = try store.resolver(for: Consignment.self)
         let slow = Consignment.Number(rawValue: Consignment.Number.slow)
         resolver.resolve([slow])
         var values = resolver.values.makeAsyncIterator()

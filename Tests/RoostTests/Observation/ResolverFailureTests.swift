@@ -24,7 +24,7 @@ struct ResolverFailureTests {
     @Test func anObjectThatCannotBeDecodedIsLeftOutAndToldOnceAndNothingSpins() async throws {
         let record = try #require(try store.record("Note", 150))
         try store.overwrite("Note", 150, with: [1, 2, 3])
-        let resolver = store.resolver(for: Storage.Note.self, chunkSize: 100)
+        let resolver = try store.resolver(for: Storage.Note.self, chunkSize: 100)
         var errors = resolver.errors.makeAsyncIterator()
         var values = resolver.values.makeAsyncIterator()
         resolver.resolve(1...300)
@@ -43,7 +43,10 @@ struct ResolverFailureTests {
         try store.overwrite("Note", 150, with: [1, 2, 3])
         try store.overwrite("Note", 151, with: [1, 2, 3])
         try await rename(8)
-        #expect(await values.next()?.count == 298)
+        // What has not changed is not read again, and is as it was read.
+        #expect(await values.next()?.count == 300)
+        var others = resolver.values.makeAsyncIterator()
+        #expect(await others.next()?.count == 298)
         #expect(await errors.next()?.place.id == "150")
         #expect(await errors.next()?.place.id == "151")
     }

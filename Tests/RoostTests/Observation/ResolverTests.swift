@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import RoostTestSupport
 import Testing
 
 @testable import Roost
@@ -17,14 +18,14 @@ struct ResolverTests {
     }
 
     @Test func objectsComeInTheCallersOrderWithoutTheMissing() async throws {
-        let resolver = store.resolver(for: Town.self)
+        let resolver = try store.resolver(for: Town.self)
         var values = resolver.values.makeAsyncIterator()
         resolver.resolve([7, 99_999, 3, 7, -1, 5])
         #expect(await values.next()?.map(\.id) == [7, 3, 7, 5])
     }
 
     @Test func longListIsLookedUpInChunks() async throws {
-        let resolver = store.resolver(for: Town.self, chunkSize: 100)
+        let resolver = try store.resolver(for: Town.self, chunkSize: 100)
         var values = resolver.values.makeAsyncIterator()
         let ids = Array((1...2_600).reversed())
         resolver.resolve(ids)
@@ -36,7 +37,7 @@ struct ResolverTests {
     }
 
     @Test func equalListDoesNotFetchAgainAndOrderCounts() async throws {
-        let resolver = store.resolver(for: Town.self)
+        let resolver = try store.resolver(for: Town.self)
         var values = resolver.values.makeAsyncIterator()
         resolver.resolve([1, 2])
         #expect(await values.next()?.map(\.id) == [1, 2])
@@ -48,7 +49,7 @@ struct ResolverTests {
     }
 
     @Test func commitThatCreatesChangesOrDeletesOneOfItsObjectsFires() async throws {
-        let resolver = store.resolver(for: Town.self)
+        let resolver = try store.resolver(for: Town.self)
         var values = resolver.values.makeAsyncIterator()
         resolver.resolve([1, 3_000])
         #expect(await values.next()?.map(\.name) == ["t1"])
@@ -61,7 +62,7 @@ struct ResolverTests {
     }
 
     @Test func commitOnOtherObjectsReadsNothing() async throws {
-        let resolver = store.resolver(for: Town.self)
+        let resolver = try store.resolver(for: Town.self)
         var values = resolver.values.makeAsyncIterator()
         resolver.resolve([1, 2])
         #expect(await values.next()?.count == 2)
@@ -78,7 +79,7 @@ struct ResolverTests {
 
     @Test func textIDsAreResolvedInAnySpelling() async throws {
         try await store.write { tx in try tx.insert(Land(id: "Caf\u{E9}", name: "composed")) }
-        let resolver = store.resolver(for: Land.self)
+        let resolver = try store.resolver(for: Land.self)
         var values = resolver.values.makeAsyncIterator()
         resolver.resolve(["Cafe\u{301}", String(repeating: "x", count: 4_000)])
         #expect(await values.next()?.map(\.id) == ["Caf\u{E9}"])
@@ -87,7 +88,7 @@ struct ResolverTests {
     }
 
     @Test func cancellationAndClosingEndIt() async throws {
-        let resolver = store.resolver(for: Town.self)
+        let resolver = try store.resolver(for: Town.self)
         resolver.resolve([1])
         let (seen, seeing) = AsyncStream<Int>.makeStream()
         let task = Task {
@@ -108,5 +109,101 @@ struct ResolverTests {
         #expect(await following.value == nil)
         var late = resolver.values.makeAsyncIterator()
         #expect(await late.next() == nil)
+    }
+
+    /// All of them were.
+    @Test func onlyTheChangedObjectsAreReadAgain() async throws {
+        let resolver = try store.resolver(for: Town.self)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve(Array(1...2_600) + [5])
+        #expect(await values.next()?.count == 2_501)
+        func recordsRead() -> Int { Int(store.engine.environment.readTotals.counters.recordsRead) }
+        var before = recordsRead()
+        try await store.write { tx in
+            _ = try tx.update(Town.self, id: 5) { $0.name = "five" }
+            try tx.insert(Town(id: 2_550, name: "new", land: Ref("FR"), population: 1))
+            _ = try tx.delete(Town.self, id: 7)
+            try tx.insert(Town(id: 9_999, name: "other", land: Ref("FR"), population: 1))
+        }
+        before = recordsRead()
+        let value = await values.next()
+        // Those that are there of the three.
+        #expect(recordsRead() - before == 2)
+        #expect(value?.filter { $0.name == "five" }.count == 2)
+        #expect(value?.last?.name == "five" && value?.dropLast().last?.name == "new")
+        #expect(value.map(Array.init) == (try await store.get(Town.self, ids: Array(1...2_600) + [5])))
+    }
+
+    @Test func ofAnotherListOnlyWhatIsNewIsRead() async throws {
+        let resolver = try store.resolver(for: Town.self)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve(1...100)
+        #expect(await values.next()?.map(\.id) == Array(1...100))
+        let before = store.engine.environment.readTotals.counters.recordsRead
+        resolver.resolve(11...110)
+        #expect(await values.next()?.map(\.id) == Array(11...110))
+        #expect(store.engine.environment.readTotals.counters.recordsRead - before == 10)
+    }
+
+    @Test func changeOfAnObjectThatIsReusedIsSeenInTheNextList() async throws {
+        let resolver = try store.resolver(for: Town.self)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve([1, 2, 3])
+        _ = await values.next()
+        try await store.write { tx in _ = try tx.update(Town.self, id: 2) { $0.name = "two" } }
+        resolver.resolve([3, 2])
+        #expect(await values.next()?.map(\.name) == ["t3", "two"])
+    }
+
+    @Test func entityThatTheStoreDoesNotKnowIsAnErrorWhereTheResolverIsMade() throws {
+        let error = #expect(throws: StoreError.self) { try store.resolver(for: Storage.Note.self) }
+        #expect(error?.code == .unknownEntity)
+    }
+
+    @Test func equalListIsFetchedWhereListsAreNotCompared() async throws {
+        let resolver = try store.resolver(for: Town.self, dropsEqualLists: false)
+        var values = resolver.values.makeAsyncIterator()
+        resolver.resolve([1])
+        #expect(await values.next()?.count == 1)
+        resolver.resolve([1])
+        #expect(await values.next()?.count == 1)
+    }
+
+    /// Each value is what a look-up gives, whatever was read anew.
+    @Test func patchedValuesEqualALookUp() async throws {
+        var generator = SeededGenerator()
+        let resolution = try Resolution<Town>(store, IDList([]), chunkSize: 10)
+        defer { resolution.close() }
+        var (ids, shown): ([Int], [Town]) = ([], [])
+        var answers = 0
+        for round in 0..<400 {
+            if round % 7 == 0 {
+                ids = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+                    Int.random(in: 2_480...2_520, using: &generator)
+                }
+                resolution.replace(by: IDList(ids))
+            }
+            try await store.write { [seed = generator.next()] tx in
+                var generator = SeededGenerator(seed: seed)
+                for _ in 0..<Int.random(in: 0...4, using: &generator) {
+                    let id = Int.random(in: 2_480...2_520, using: &generator)
+                    if Bool.random(using: &generator) {
+                        _ = try tx.delete(Town.self, id: id)
+                    } else {
+                        let name = "r\(Int.random(in: 0...2, using: &generator))"
+                        try tx.upsert(Town(id: id, name: name, land: Ref("FR"), population: 1))
+                    }
+                }
+            }
+            store.engine.bus.drain()
+            let isInvalid = resolution.signal.isInvalid
+            if isInvalid, let answer = try await resolution.read() {
+                shown = Array(answer.objects)
+                answers += 1
+            }
+            #expect(shown == (try await store.get(Town.self, ids: ids)))
+            #expect(!resolution.signal.isInvalid)
+        }
+        #expect(answers > 100)
     }
 }

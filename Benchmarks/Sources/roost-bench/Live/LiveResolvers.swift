@@ -16,7 +16,7 @@ extension LiveBench {
     }
 
     private mutating func measureResolver(_ store: Store, _ size: Int) async throws {
-        let resolver = store.resolver(for: Item.self)
+        let resolver = try store.resolver(for: Item.self)
         let ids = (1...Int64(size)).map { $0 * 2 % Int64(size) + 1 }
         resolver.resolve(ids)
         let follower = Follower(resolver.values)
@@ -67,7 +67,7 @@ extension LiveBench {
         let counter = Box(values)
         var tasks: [Task<Void, Never>] = []
         for index in 0..<number {
-            let resolver = store.resolver(for: Item.self)
+            let resolver = try store.resolver(for: Item.self)
             resolver.resolve((0..<size).map { Int64((index * size + $0) % (count - 1)) + 1 })
             tasks.append(Task.detached { for await _ in resolver.values { counter.value.withLock { $0 += 1 } } })
         }

@@ -71,7 +71,7 @@ struct Consumer {
         }
         expect("next value", try await titles.next(), ["Emma", "Persuasion"])
 
-        let resolver = store.resolver(for: Book.self)
+        let resolver = try store.resolver(for: Book.self)
         var resolved = resolver.values.makeAsyncIterator()
         resolver.resolve([3, 404, 1])
         expect("resolved", await resolved.next()?.map(\.id), [3, 1])

@@ -6,7 +6,7 @@ import Synchronization
 /// changes or a commit creates, changes or deletes one of its objects.
 ///
 /// ```swift
-/// let resolver = store.resolver(for: City.self)
+/// let resolver = try store.resolver(for: City.self)
 /// resolver.resolve(ids)
 /// for await cities in resolver.values {
 ///     …
@@ -16,7 +16,7 @@ import Synchronization
 /// IDs without an object are left out, and so are objects whose record cannot be decoded: `errors` tells of those. A resolver
 /// keeps its store open while it lives, and ends when the store is closed.
 public final class Resolver<T: Entity>: Sendable {
-    // Mutable state, guarded by `state`: the list, the subscriptions to be told about a new one, and who listens for errors.
+    // Mutable state, guarded by `state`: the list, the iterations to be told about a new one, and who listens for errors.
 
     /// How the objects of a value are ordered.
     public enum Order: Sendable {
@@ -25,25 +25,24 @@ public final class Resolver<T: Entity>: Sendable {
     }
 
     private struct State {
-        var list: IDList?
-        var subscriptions: [ObjectIdentifier: Subscription] = [:]
+        var list: IDList<T>?
+        var resolutions: [ObjectIdentifier: Resolution<T>] = [:]
         var listeners = WaitList<AsyncStream<StoreError>.Continuation>()
-    }
-
-    /// A list of IDs with their keys, by which commits are matched.
-    private struct IDList {
-        let ids: [T.ID]
-        let keys: Set<[UInt8]>
     }
 
     private let state = Mutex(State())
     private let store: Store
     private let chunkSize: Int
+    private let dropsEqualLists: Bool
     /// By which a failed fetch waits to be tried again.
     private let clock: any Clock<Duration>
 
-    init(store: Store, order: Order, chunkSize: Int, clock: any Clock<Duration> = ContinuousClock()) {
+    init(
+        store: Store, order: Order, chunkSize: Int, dropsEqualLists: Bool = true,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         self.store = store
+        self.dropsEqualLists = dropsEqualLists
         self.chunkSize = max(1, chunkSize)
         self.clock = clock
     }
@@ -52,28 +51,28 @@ public final class Resolver<T: Entity>: Sendable {
         for listener in state.withLock({ $0.listeners.removeAll() }) { listener.finish() }
     }
 
-    /// Replaces the list of IDs. A list equal to the one before, in the same order, changes nothing and fetches nothing.
+    /// Replaces the list of IDs. A list equal to the one before, in the same order, changes nothing and fetches nothing, unless the
+    /// resolver was made not to compare them. Of another list only those objects are read that were not among the ones before.
     ///
-    /// Costs time and memory in proportion to the list; returns before anything is looked up.
+    /// Costs time and memory in proportion to the list; returns before anything is looked up. Of lists that are given at once from
+    /// several threads one is the last.
     public func resolve(_ ids: some Sequence<T.ID>) {
         let ids = Array(ids)
         // How IDs compare, and what happens when they go away, may be code of the program's: not under the lock.
         let before = state.withLock { $0.list }
-        if before?.ids == ids { return }
-        // An ID that is too long for a key has no object, and no commit can give it one.
-        let keys = Set(ids.compactMap { id in try? id.withKey { Array($0) } })
-        let (subscriptions, replaced) = state.withLock { state -> ([Subscription], IDList?) in
-            defer { state.list = IDList(ids: ids, keys: keys) }
-            return (Array(state.subscriptions.values), state.list)
+        if dropsEqualLists, before?.ids == ids { return }
+        let list = IDList<T>(ids)
+        let (resolutions, replaced) = state.withLock { state in
+            defer { state.list = list }
+            return (Array(state.resolutions.values), state.list)
         }
         withExtendedLifetime(replaced) {}
-        for subscription in subscriptions {
-            subscription.interestChanged()
-            subscription.signal.invalidate()
-        }
+        // Each takes the newest, which may be another thread's by now.
+        for resolution in resolutions { state.withLock { $0.list }.map(resolution.replace) }
     }
 
-    /// The objects, from the first `resolve` on. Each iteration is independent, and gets the newest state when it asks.
+    /// The objects, from the first `resolve` on, in a collection that shares with the value before what has not changed. After a
+    /// commit only the objects are read again that it has changed. Each iteration is independent, and gets the newest state when it asks.
     ///
     /// Values never fail. An object that cannot be decoded is left out until a commit changes it, and reported once. When the
     /// fetch fails altogether there is no value, which is reported once as well: it is tried again at the next commit that
@@ -93,7 +92,7 @@ public final class Resolver<T: Entity>: Sendable {
 
     /// The sequence of a resolver's values.
     public struct Values: AsyncSequence, Sendable {
-        public typealias Element = [T]
+        public typealias Element = LiveObjects<T>
         public typealias Failure = Never
         let resolver: Resolver
 
@@ -103,25 +102,25 @@ public final class Resolver<T: Entity>: Sendable {
     /// One iteration. It observes from its first `next` until it is released or has ended.
     public struct Iterator: AsyncIteratorProtocol {
         private let resolver: Resolver
-        private var iteration: ScopedResolverSubscription?
+        private var iteration: ScopedResolution<T>?
         private var isOver = false
 
         init(resolver: Resolver) { self.resolver = resolver }
 
-        public nonisolated(nonsending) mutating func next() async -> [T]? {
+        public nonisolated(nonsending) mutating func next() async -> LiveObjects<T>? {
             await next(isolation: #isolation)
         }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> [T]? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> LiveObjects<T>? {
             while !isOver {
                 guard let iteration = iteration ?? resolver.begin() else { return end() }
                 self.iteration = iteration
-                guard await iteration.subscription.signal.wait() else { return end() }
+                guard await iteration.resolution.signal.wait() else { return end() }
                 do {
-                    let answer = try await resolver.refetch(iteration.subscription)
+                    let answer = try await iteration.resolution.read()
                     if Task.isCancelled {
                         // Another task may share the iteration, and gets no other notice of this state.
-                        iteration.subscription.signal.invalidate()
+                        iteration.resolution.signal.invalidate()
                         return end()
                     }
                     guard let answer else { continue }
@@ -133,12 +132,15 @@ public final class Resolver<T: Entity>: Sendable {
                     if resolver.store.isClosed || Task.isCancelled { return end() }
                     if failure != (error as? StoreError)?.code { resolver.report(error) }
                     failure = (error as? StoreError)?.code
-                    await resolver.retry(iteration.subscription.signal, after: delay)
+                    await resolver.retry(iteration.resolution.signal, after: delay)
                     delay = min(delay * 2, Self.longestDelay)
                 }
             }
             return nil
         }
+
+        /// Whether there is a reason to read. For tests.
+        var isInvalid: Bool { iteration?.resolution.signal.isInvalid ?? true }
 
         private static var firstDelay: Duration { .milliseconds(100) }
         private static var longestDelay: Duration { .seconds(30) }
@@ -148,7 +150,7 @@ public final class Resolver<T: Entity>: Sendable {
         /// The objects of which it has been told that they cannot be decoded.
         private var undecodable: Set<T.ID> = []
 
-        private mutating func end() -> [T]? {
+        private mutating func end() -> LiveObjects<T>? {
             isOver = true
             iteration = nil
             return nil
@@ -157,79 +159,23 @@ public final class Resolver<T: Entity>: Sendable {
 
     // MARK: Iterations
 
-    /// Nil when the store is closed or does not know the entity; the latter is reported.
-    private func begin() -> ScopedResolverSubscription? {
+    /// Nil when the store is closed.
+    private func begin() -> ScopedResolution<T>? {
         do {
-            let entity = try store.binding(of: T.self).entity
-            let subscription = try Subscription(
-                store: store, wantsImages: false,
-                interest: { [weak self] in self?.interest(in: entity) ?? ChangeInterest(entity, []) },
-                effect: { [weak self] commit in
-                    self?.isAffected(by: commit, entity: entity.number) == true ? .change(from: .anywhere) : .none
-                })
-            let key = ObjectIdentifier(subscription)
-            state.withLock { $0.subscriptions[key] = subscription }
+            let resolution = try Resolution(store, state.withLock { $0.list }, chunkSize: chunkSize)
+            let key = ObjectIdentifier(resolution)
+            let list = state.withLock { state in
+                state.resolutions[key] = resolution
+                return state.list
+            }
             // For a list that came meanwhile.
-            subscription.interestChanged()
-            return ScopedResolverSubscription(subscription) { [weak self] in
-                self?.state.withLock { _ = $0.subscriptions.removeValue(forKey: key) }
+            if let list { resolution.replace(by: list) }
+            return ScopedResolution(resolution) { [weak self] in
+                self?.state.withLock { _ = $0.resolutions.removeValue(forKey: key) }
             }
         } catch {
             if !store.isClosed { report(error) }
             return nil
-        }
-    }
-
-    /// IDs that are registered each for itself; a longer list is asked about every change.
-    private static var mostAnchors: Int { 256 }
-
-    private func interest(in entity: StoredEntity) -> ChangeInterest {
-        let keys = state.withLock { $0.list?.keys } ?? []
-        return ChangeInterest(entity, [keys.count > Self.mostAnchors ? .all : .ids(Array(keys))])
-    }
-
-    private func isAffected(by commit: CommitRecord, entity: Int) -> Bool {
-        guard let changes = commit.changes else { return true }
-        guard let changed = changes.first(where: { $0.entity == entity }) else { return false }
-        if !changed.isComplete { return true }
-        guard let keys = state.withLock({ $0.list?.keys }) else { return false }
-        return commit.rows(of: changed).contains { keys.contains(changed.rows[$0].key) }
-    }
-
-    /// What a list of IDs gives.
-    private struct Answer: Sendable {
-        var objects: [T] = []
-        /// Objects that cannot be decoded, and why.
-        var failures: [(id: T.ID, error: StoreError)] = []
-    }
-
-    /// Looks the list up in one snapshot, chunk by chunk. Nil before the first list.
-    private func refetch(_ subscription: Subscription) async throws -> Answer? {
-        let chunkSize = chunkSize
-        return try await subscription.refetch { [self] tx, _ -> Answer? in
-            guard let ids = state.withLock({ $0.list?.ids }) else { return nil }
-            var answer = Answer()
-            answer.objects.reserveCapacity(ids.count)
-            for start in stride(from: 0, to: ids.count, by: chunkSize) {
-                let chunk = ids[start..<min(start + chunkSize, ids.count)].filter { (try? $0.withKey { _ in }) != nil }
-                do {
-                    answer.objects += try tx.get(T.self, ids: chunk)
-                } catch let error as StoreError where error.code == .damaged {
-                    try Self.get(chunk, from: tx, &answer)
-                }
-            }
-            return answer
-        }
-    }
-
-    /// One object after the other, to learn which of them cannot be decoded.
-    private static func get(_ ids: [T.ID], from tx: borrowing ReadTransaction, _ answer: inout Answer) throws {
-        for id in ids {
-            do {
-                if let object = try tx.get(T.self, id: id) { answer.objects.append(object) }
-            } catch let error as StoreError where error.code == .damaged && error.place.id != nil {
-                answer.failures.append((id, error))
-            }
         }
     }
 
@@ -272,29 +218,31 @@ public final class Resolver<T: Entity>: Sendable {
     }
 }
 
-/// Ends a resolver's subscription when the iterator that holds it goes away.
-private final class ScopedResolverSubscription: Sendable {
-    let subscription: Subscription
+/// Ends a resolver's iteration when the iterator that holds it goes away.
+private final class ScopedResolution<T: Entity>: Sendable {
+    let resolution: Resolution<T>
     private let ended: @Sendable () -> Void
 
-    init(_ subscription: Subscription, ended: @escaping @Sendable () -> Void) {
-        self.subscription = subscription
+    init(_ resolution: Resolution<T>, ended: @escaping @Sendable () -> Void) {
+        self.resolution = resolution
         self.ended = ended
     }
 
     deinit {
-        subscription.close()
+        resolution.close()
         ended()
     }
 }
 
 extension Store {
-    /// A resolver of IDs of one entity, for this store.
+    /// A resolver of IDs of one entity, for this store. Throws `unknownEntity` where the store was not opened with the entity.
     ///
-    /// `chunkSize` is how many IDs are looked up at once, and one by one where an object among them cannot be decoded.
+    /// `chunkSize` is how many IDs are looked up at once, at most. `dropsEqualLists`: whether each list is compared with the one before,
+    /// which takes time with huge ones.
     public func resolver<T: Entity>(
-        for type: T.Type, order: Resolver<T>.Order = .asRequested, chunkSize: Int = 1_000
-    ) -> Resolver<T> {
-        Resolver(store: self, order: order, chunkSize: chunkSize)
+        for type: T.Type, order: Resolver<T>.Order = .asRequested, chunkSize: Int = 1_000, dropsEqualLists: Bool = true
+    ) throws -> Resolver<T> {
+        if !isClosed { _ = try binding(of: type) }
+        return Resolver(store: self, order: order, chunkSize: chunkSize, dropsEqualLists: dropsEqualLists)
     }
 }
