@@ -208,6 +208,20 @@ final class Bus: Sendable {
         }
     }
 
+    /// Looks for other processes' commits now, and returns when those that there are have been delivered. Nothing while nobody
+    /// subscribes.
+    func lookNow() async {
+        guard subscriberCount.load(ordering: .acquiring) > 0 else { return }
+        await withCheckedContinuation { continuation in
+            let isGiven = thread.async { [weak self] in
+                self?.poll()
+                self?.deliver()
+                continuation.resume()
+            }
+            if !isGiven { continuation.resume() }
+        }
+    }
+
     private func plan(_ event: (inout PollSchedule) -> Void) {
         subscribers.withLock { subscribers in
             guard var schedule = subscribers.schedule else { return }

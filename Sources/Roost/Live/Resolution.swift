@@ -83,6 +83,16 @@ final class Resolution<T: Entity>: CommitSubscriber, Closable {
     struct Answer: Sendable {
         let objects: LiveObjects<T>
         let failures: [(id: T.ID, error: StoreError)]
+        fileprivate let list: IDList<T>
+
+        /// The IDs without an object. Costs a look at each.
+        var missing: Set<T.ID> {
+            var missing: Set<T.ID> = []
+            for (place, id) in list.ids.enumerated() where objects.rows.row(Resolution.rowKey(place)) == nil {
+                missing.insert(id)
+            }
+            return missing
+        }
     }
 
     /// Of the keys of changed objects; beyond it everything is read again.
@@ -236,10 +246,11 @@ final class Resolution<T: Entity>: CommitSubscriber, Closable {
         let failures = loaded.failures.sorted { $0.key.lexicographicallyPrecedes($1.key) }.compactMap { key, error in
             loaded.list.firstPlace(of: key).map { (id: loaded.list.ids[$0], error: error) }
         }
-        return (Answer(objects: LiveObjects(loaded.rows, 0..<loaded.rows.count), failures: failures), loaded)
+        let objects = LiveObjects(loaded.rows, 0..<loaded.rows.count)
+        return (Answer(objects: objects, failures: failures, list: loaded.list), loaded)
     }
 
-    private static func rowKey(_ place: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(place).bigEndian, Array.init) }
+    fileprivate static func rowKey(_ place: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(place).bigEndian, Array.init) }
 
     /// Reads the changed objects. Returns whether one of them is another one than before.
     private func patch(_ loaded: inout Loaded, _ changed: Set<[UInt8]>, _ context: SnapshotContext) throws -> Bool {

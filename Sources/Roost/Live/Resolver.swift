@@ -157,6 +157,63 @@ public final class Resolver<T: Entity>: Sendable {
         }
     }
 
+    // MARK: Strict values
+
+    /// The objects, as `values` gives them, where each ID has one: else ``MissingObjects`` ends the sequence, with the IDs that have
+    /// none. So does the error of an object that cannot be read, or of a fetch that fails; nothing is tried again. Closing the
+    /// store ends it without an error. The list can be replaced, and the sequence iterated anew, after an error too.
+    public var strictValues: StrictValues { StrictValues(resolver: self) }
+
+    /// The sequence of a resolver's values, which throws where an ID has no object.
+    public struct StrictValues: AsyncSequence, Sendable {
+        public typealias Element = LiveObjects<T>
+        let resolver: Resolver
+
+        public func makeAsyncIterator() -> StrictIterator { StrictIterator(resolver: resolver) }
+    }
+
+    /// One strict iteration. It observes from its first `next` until it is released or has ended.
+    public struct StrictIterator: AsyncIteratorProtocol, Sendable {
+        private let resolver: Resolver
+        private var iteration: ScopedResolution<T>?
+        private var isOver = false
+
+        init(resolver: Resolver) { self.resolver = resolver }
+
+        public nonisolated(nonsending) mutating func next() async throws -> LiveObjects<T>? {
+            try await next(isolation: #isolation)
+        }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> LiveObjects<T>? {
+            guard !isOver, let iteration = iteration ?? resolver.begin() else { return end() }
+            self.iteration = iteration
+            do {
+                while await iteration.resolution.signal.wait() {
+                    guard let answer = try await iteration.resolution.read() else { continue }
+                    if Task.isCancelled {
+                        iteration.resolution.signal.invalidate()
+                        break
+                    }
+                    if let failure = answer.failures.first { throw failure.error }
+                    let missing = answer.missing
+                    if !missing.isEmpty { throw MissingObjects(ids: missing) }
+                    return answer.objects
+                }
+            } catch {
+                _ = end()
+                if resolver.store.isClosed || error is CancellationError && Task.isCancelled { return nil }
+                throw error
+            }
+            return end()
+        }
+
+        private mutating func end() -> LiveObjects<T>? {
+            isOver = true
+            iteration = nil
+            return nil
+        }
+    }
+
     // MARK: Iterations
 
     /// Nil when the store is closed.
@@ -215,6 +272,18 @@ public final class Resolver<T: Entity>: Sendable {
 
     private func tell(_ error: StoreError) {
         for listener in state.withLock({ $0.listeners.elementsInOrder }) { listener.yield(error) }
+    }
+}
+
+/// What `strictValues` throws where IDs have no object.
+public struct MissingObjects<ID: EntityID>: Error, Hashable, CustomStringConvertible {
+    /// The IDs, each once.
+    public let ids: Set<ID>
+
+    /// How many there are, and some of them.
+    public var description: String {
+        let some = ids.prefix(5).map { "\($0)" }.joined(separator: ", ")
+        return "\(ids.count) IDs have no object: \(some)\(ids.count > 5 ? ", …" : "")"
     }
 }
 

@@ -135,3 +135,13 @@ extension Store {
     /// The commits of this store, in order, of this process and others. See `Commits`.
     public func commits() -> Commits { Commits(store: self) }
 }
+
+extension Store {
+    /// Looks for other processes' commits at once, and returns when observers, resolvers and `commits()` have been told of those that
+    /// there are. That is never needed where the system tells of writes to a file, or where the time until the next look, a second at
+    /// most, does not matter. Reads nothing while nobody follows the store. Throws `storeClosed`.
+    public func refresh() async throws {
+        try verifyOpen()
+        await engine.bus.lookNow()
+    }
+}

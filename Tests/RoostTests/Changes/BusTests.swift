@@ -250,6 +250,18 @@ struct BusTests {
         bus.unsubscribe(recorder)
     }
 
+    @Test func commitIsFoundWhereItIsLookedForAtOnce() async {
+        let file = File(isWatchable: false, intervals: Self.hour)
+        let bus = file.bus
+        let recorder = Recorder()
+        bus.subscribe(recorder)
+        await bus.lookNow()
+        file.commit()
+        await bus.lookNow()
+        #expect(recorder.sequences == [1...1])
+        bus.unsubscribe(recorder)
+    }
+
     @Test func noticeOfAnOwnCommitReadsNothing() {
         let file = File(isWatchable: true, intervals: Self.hour)
         let bus = file.bus

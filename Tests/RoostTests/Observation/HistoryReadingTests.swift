@@ -107,4 +107,61 @@ import Testing
             #expect(code(error) == .damaged && "\(error as Any)".contains("commit 2"))
         }
     }
+
+    private func open(_ place: TemporaryPlace) throws -> Store {
+        try Store.open(at: place.url, options: .init(durability: .unsafe), entities: Storage.Note.self)
+    }
+
+    @Test func commitsSinceATokenGoOnWithThoseThatCome() async throws {
+        let place = TemporaryPlace()
+        let store = try open(place)
+        try insert(1...3, in: store)
+        let (token, count) = try await store.read { tx in
+            (try tx.token(), try tx.count(FetchDescriptor<Storage.Note>()))
+        }
+        #expect(count == 3)
+        try insert(4...5, in: store)
+        var commits = store.commits(since: token).makeAsyncIterator()
+        // One that is in the history and comes as well.
+        try insert(6...6, in: store)
+        for id in 4...6 {
+            let commit = try #require(try await commits.next())
+            #expect(try commit.changes(of: Storage.Note.self)?.inserted == [id])
+        }
+        let next = Task { [commits] in
+            var commits = commits
+            return try await commits.next()?.sequence
+        }
+        try insert(7...7, in: store)
+        #expect(try await next.value == 7)
+        try store.close()
+        #expect(try await commits.next()?.sequence == nil)
+    }
+
+    /// `commits()` gives the oldest of them as one.
+    @Test func slowConsumerOfCommitsSinceATokenGetsEachOfThem() async throws {
+        let place = TemporaryPlace()
+        let store = try open(place)
+        var commits = store.commits(since: try await store.token()).makeAsyncIterator()
+        try insert(1...1, in: store)
+        #expect(try await commits.next()?.sequence == 1)
+        let many = Commits.bufferLimit + 500
+        try insert(2...many, in: store)
+        var sequences: [UInt64] = []
+        while sequences.last ?? 0 < UInt64(many), let commit = try await commits.next() {
+            #expect(commit.firstSequence == commit.sequence)
+            sequences.append(commit.sequence)
+        }
+        #expect(sequences == Array(2...UInt64(many)))
+    }
+
+    @Test func commitsSinceATokenOfAnotherStoreAreAnError() async throws {
+        let (place, other) = (TemporaryPlace(), TemporaryPlace())
+        let (store, foreign) = (try open(place), try open(other))
+        try insert(1...2, in: foreign)
+        var commits = store.commits(since: try await foreign.token()).makeAsyncIterator()
+        let error = await #expect(throws: StoreError.self) { try await commits.next() }
+        #expect(error?.code == .historyForeign)
+        #expect(try await commits.next()?.sequence == nil)
+    }
 }

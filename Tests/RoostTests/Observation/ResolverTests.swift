@@ -206,4 +206,24 @@ struct ResolverTests {
         }
         #expect(answers > 100)
     }
+
+    @Test func strictValuesThrowWithTheMissingIDs() async throws {
+        let resolver = try store.resolver(for: Town.self)
+        var values = resolver.strictValues.makeAsyncIterator()
+        resolver.resolve([1, 2])
+        #expect(try await values.next()?.map(\.id) == [1, 2])
+        resolver.resolve([1, 9_001, 2, 9_002, 9_001])
+        let error = await #expect(throws: MissingObjects<Int>.self) { try await values.next() }
+        #expect(error?.ids == [9_001, 9_002])
+        #expect(try await values.next() == nil)
+        // Begun anew.
+        var again = resolver.strictValues.makeAsyncIterator()
+        resolver.resolve([2])
+        #expect(try await again.next()?.map(\.id) == [2])
+        try await store.write { tx in _ = try tx.delete(Town.self, id: 2) }
+        await #expect(throws: MissingObjects<Int>.self) { try await again.next() }
+        try store.close()
+        var closed = resolver.strictValues.makeAsyncIterator()
+        #expect(try await closed.next() == nil)
+    }
 }
