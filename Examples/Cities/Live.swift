@@ -82,6 +82,28 @@ extension Demo {
         print("It is given up: \(third[iceland] ?? 0) again. Read for both: \(store.readCounters - before).")
     }
 
+    /// An observation that is paused while nobody looks, and asked for something else.
+    func pausedSearch(_ store: Store) async throws {
+        title("A search that is paused while nobody looks, and then goes on")
+        let search = try City.largest(in: "FR", 3).makeObserver { $0.map(\.name).joined(separator: ", ") }.start(
+            in: store)
+        var found = search.values.makeAsyncIterator()
+        print("France: \(try await found.next() ?? "")")
+        search.isPaused = true
+        let before = store.readCounters
+        for population in 1...100 {
+            try await Self.change(Self.paris, in: store) { $0.population += population }
+        }
+        let fetches = store.readCounters - before
+        print("Paused during 100 changes of Paris: \(fetches).")
+        search.isPaused = false
+        print("Then one value for all of them: \(try await found.next() ?? "")")
+        try search.replaceRequest(City.largest(in: "JP", 3))
+        print("Asked for Japan: \(try await found.next() ?? "")")
+        search.stop()
+        try await Self.change(Self.paris, in: store) { $0.population -= 5_050 }
+    }
+
     // MARK: Changes
 
     private static func hamlet(of store: Store) async throws -> Int {

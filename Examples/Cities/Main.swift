@@ -42,6 +42,7 @@ struct Demo {
         try await resolve(store)
         try await liveTopTen(store)
         try await liveCounts(store)
+        try await pausedSearch(store)
         try await close(store)
         print("\nThe store stays at \(place.path); `roost info` and `roost query` look into it.")
     }
