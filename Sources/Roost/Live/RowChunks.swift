@@ -79,7 +79,8 @@ struct RowChunks<T: Sendable>: Sendable {
     mutating func append(_ row: Row) {
         if chunks.isEmpty || (chunks.last?.count ?? 0) >= Self.mostRows * 3 / 4 {
             var chunk: [Row] = []
-            chunk.reserveCapacity(Self.mostRows * 3 / 4)
+            // The first one may stay small: there may be thousands of such lists.
+            if !chunks.isEmpty { chunk.reserveCapacity(Self.mostRows * 3 / 4) }
             chunks.append(chunk)
         }
         chunks[chunks.count - 1].append(row)
